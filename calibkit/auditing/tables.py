@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import ast
-import bz2
 import csv
-import gzip
 import io
 import json
-import lzma
 import re
-import zipfile
 from dataclasses import dataclass, field
 from numbers import Number
 from pathlib import Path
@@ -20,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from calibkit import validate
+from calibkit.auditing.names import RECORD, SCORES, bare
 from calibkit.auditing.questions import Unclear
 
 PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst")
@@ -33,6 +30,7 @@ MISSING = (
     *("", "nan", "NaN", "NAN", "NA", "N/A", "n/a", "#N/A", "<NA>", "null", "NULL", "-nan"),
     *("missing", "?", r"\N"),
 )
+SPACES = r"\s+"
 NUMBER = r"[-+]?[\d.,]*\d[\d.,]*([eE][-+]?\d+)?\s*%?"
 MOSTLY = 0.9  # of the cells are numbers: then the others are missing ones
 MOST = 1000  # entries of a list that become columns of their own
@@ -75,13 +73,17 @@ class Table:
     class_names: list[str] | None = None
 
     def __post_init__(self):
-        blocks = {name: array for name, array in self.entries.items() if np.ndim(array) == 2}
         self.blocks = {
-            name: [f"{name}_{k}" for k in range(array.shape[1])] for name, array in blocks.items()
+            name: [f"{name}_{k}" for k in range(array.shape[1])]
+            for name, array in self.entries.items()
+            if np.ndim(array) == 2
         }
-        self._inside = {column: name for name, own in self.blocks.items() for column in own}
-        lists = [(name, self.blocks.get(name, [name])) for name in self.entries]
-        self.columns = [column for _, own in lists for column in own]
+        self.columns = [c for name in self.entries for c in self.blocks.get(name, [name])]
+        self._inside = {
+            column: (name, place)
+            for name, own in self.blocks.items()
+            for place, column in enumerate(own)
+        }
 
     def without(self, column: str) -> Table:
         """The table without a list."""
@@ -94,11 +96,10 @@ class Table:
         return column in self.entries or column in self._inside
 
     def __getitem__(self, column: str) -> pd.Series:
-        if column in self._inside:
-            block = self._inside[column]
-            place = self.blocks[block].index(column)
-            return pd.Series(np.asarray(self.entries[block][:, place]), name=column)
-        return self.entries[column]
+        if column not in self._inside:
+            return self.entries[column]
+        block, place = self._inside[column]
+        return pd.Series(np.asarray(self.entries[block][:, place]), name=column)
 
     def matrix(self, columns: list[str]) -> np.ndarray:
         """(n, K) the columns as numbers: a whole block as it is, perhaps a map on disk."""
@@ -110,60 +111,42 @@ class Table:
 
 def load(path: Path, options: Any) -> Table:
     """The columns of a file; raises ValueError, and `Unclear` where an option decides."""
-    if path.is_dir():
-        return of_frame(_arrow(path), path.name, options)
-    if not path.is_file():
+    if not path.exists():
         raise FileNotFoundError(f"no file {path}; pass a {FORMS} file")
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    packed = suffixes.pop() if suffixes and suffixes[-1] in PACKED else ""
-    ending = suffixes[-1] if suffixes else ""
+    packed = bool(suffixes) and suffixes[-1] in PACKED
+    ending = "".join(suffixes[:-1][-1:] if packed else suffixes[-1:])
+    if path.is_dir() or (ending in ARROW and not packed):
+        return of_frame(_arrow(path), path.name, options)
     if path.stat().st_size < 4096 and not path.read_bytes().strip():
         raise ValueError(f"{path.name} is empty")
     if ending in ARRAYS and not packed:
         return of_arrays(_arrays(path, ending), path.name, options)
-    if ending in ARROW and not packed:
-        return of_frame(_arrow(path), path.name, options)
     if ending in TEXTS or ending in JSON:
-        content = _unpacked(path, packed)
-        if ending in JSON:
-            return of_json(content, path.name, options)
-        return of_text(content, path.name, options)
-    raise ValueError(_converted(path, ending))
-
-
-def _converted(path: Path, ending: str) -> str:
-    lines = next((text for endings, text in CONVERTED.items() if ending in endings), None)
-    if lines is None:
-        return (
-            f"cannot read {path.name}; pass a {FORMS} file, packed or not, or a folder of parquet"
-        )
-    return "\n".join(
-        [
-            f"cannot read {path.name}; save it as a CSV file, in Python with these lines:",
-            "  import pandas",
-            *(f"  {line}" for line in lines.format(path.name).splitlines()),
-            '  table.to_csv("predictions.csv", index=False)',
-        ]
+        read = of_json if ending in JSON else of_text
+        return read(_unpacked(path) if packed else path.read_bytes(), path.name, options)
+    for endings, text in CONVERTED.items():
+        if ending in endings:
+            head = f"cannot read {path.name}; save it as a CSV file, in Python with these lines:"
+            raise ValueError(_python(head, text.format(path.name)))
+    raise ValueError(
+        f"cannot read {path.name}; pass a {FORMS} file, packed or not, or a folder of parquet"
     )
 
 
-def _unpacked(path: Path, packed: str) -> bytes:
-    try:
-        if packed == ".zip":
-            with zipfile.ZipFile(path) as archive:
-                inside = archive.namelist()
-                if len(inside) != 1:
-                    raise ValueError(f"{path.name} must hold one file, got {inside[:4]}")
-                return archive.read(inside[0])
-        if packed == ".zst":
-            validate.extra("zstandard", "files", path.name)
-            import zstandard
+def _python(head: str, lines: str) -> str:
+    """A sentence, and the lines of Python that make a CSV file."""
+    body = ["import pandas", *lines.splitlines(), 'table.to_csv("predictions.csv", index=False)']
+    return "\n  ".join([head, *body])
 
-            return zstandard.ZstdDecompressor().stream_reader(path.read_bytes()).read()
-        opened: Any = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}.get(packed, open)
-        with opened(path, "rb") as file:
-            return file.read()
-    except (OSError, EOFError, zipfile.BadZipFile, lzma.LZMAError) as error:
+
+def _unpacked(path: Path) -> bytes:
+    if path.suffix.lower() == ".zst":
+        validate.extra("zstandard", "files", path.name)
+    try:
+        with pd.io.common.get_handle(path, "rb", compression="infer", is_text=False) as handles:
+            return handles.handle.read()
+    except Exception as error:  # each packer has errors of its own
         raise ValueError(f"{path.name} cannot be unpacked: {error}") from None
 
 
@@ -174,22 +157,20 @@ def of_text(content: bytes, name: str, options: Any) -> Table:
     """A table of texts: its encoding, what parts its columns, its header, its quotation marks."""
     text, told = _decoded(content, name, options.encoding)
     lines, apart, comma, header = _layout(text, name, options)
+    nameless = header is None
+    header = header or [f"column_{k + 1}" for k in range(len(_cells(lines[0], apart)))]
     body = "\n".join(lines)
-    how = {} if apart == r"\s+" else _quoting(body, apart, len(header or []), name, options)
+    how = {} if apart == SPACES else _quoting(body, apart, 0 if nameless else len(header), options)
     if how.get("quoting") == csv.QUOTE_NONE:
         told.append("quotation marks read as characters")
-    if header is None:
-        header, nameless = [f"column_{k + 1}" for k in range(len(_cells(lines[0], apart)))], True
-    else:
-        nameless = False
-    layout = {"sep": apart, "header": None, "names": header, "index_col": False, "dtype": str}
     lost = [w for w in MISSING if not any(re.split("[_ .]", n)[-1] == w for n in header if w)]
-    if apart == r"\s+" and any(len(line.split()) != len(header) for line in lines if line.strip()):
+    if apart == SPACES and any(len(ln.split()) != len(header) for ln in lines if ln.strip()):
         raise ValueError(_broken(text, lines, apart, header, name, ""))
     try:
         frame = pd.read_csv(
             io.StringIO(body), keep_default_na=False, na_values=lost, skipinitialspace=True,
-            decimal=",." [not comma], **layout, **how,
+            decimal=",." [not comma], sep=apart, header=None, names=header, index_col=False,
+            dtype=str, **how,
         )  # fmt: skip
     except (pd.errors.ParserError, pd.errors.EmptyDataError, csv.Error, ValueError) as error:
         raise ValueError(_broken(text, lines, apart, header, name, error)) from None
@@ -197,9 +178,7 @@ def of_text(content: bytes, name: str, options: Any) -> Table:
     if again.any():
         told.append(f"{again.sum()} rows that repeat the header left out")
         frame = frame[~again].reset_index(drop=True)
-    if comma:
-        frame = frame.map(_pointed)
-    table = of_frame(frame, name, options)
+    table = of_frame(frame.map(_pointed) if comma else frame, name, options)
     table.told, table.nameless = [*told, *table.told], nameless
     return table
 
@@ -242,9 +221,7 @@ def _decoded(content: bytes, name: str, encoding: str | None) -> tuple[str, list
 
 def _layout(text: str, name: str, options: Any) -> tuple[list[str], str, bool, list[str] | None]:
     """The lines below the header, what parts columns, a decimal comma, the names of the columns."""
-    lines = list(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
-    while lines and not lines[-1].strip():
-        lines.pop()
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").rstrip().split("\n")
     stated = re.fullmatch("sep=(.)", lines[0].strip())  # as a spreadsheet may write it
     lines = lines[1:] if stated else lines
     if any(re.fullmatch(r"[|+:\- =]*---[|+:\- =]*", line) for line in lines[:4]):  # drawn tables
@@ -256,10 +233,8 @@ def _layout(text: str, name: str, options: Any) -> tuple[list[str], str, bool, l
     commented = lines[0].startswith("#")
     if commented:
         lines[0] = lines[0].lstrip("# ")
-    apart = stated[1] if stated else max(",", ";", "\t", "|", key=lines[0].count)
-    apart = apart if apart in lines[0] else r"\s+"
-    rows = lines[1:60]
-    comma = apart != "," and any(re.search(r"\d,\d", line) for line in rows)
+    apart = stated[1] if stated else _apart(lines[0])
+    comma = apart != "," and any(re.search(r"\d,\d", line) for line in lines[1:60])
     first = _cells(lines[0], apart)
     if commented and len(lines) > 1 and len(_cells(lines[1], _apart(lines[1]))) != len(first):
         lines, apart = lines[1:], _apart(lines[1])
@@ -270,12 +245,11 @@ def _layout(text: str, name: str, options: Any) -> tuple[list[str], str, bool, l
                 f"columns must name the {len(first)} columns of {name}, got {len(options.columns)}"
             )
         return lines, apart, comma, list(options.columns)
-    found = [cell for cell in first if re.fullmatch(NUMBER, cell)]
-    classes = all(re.fullmatch(r"[+-]?\d+(\.0+)?", cell) for cell in found)
-    if len(found) == len(first) or not classes:
+    numbers = list(filter(_is_number, first))
+    classes = all(re.fullmatch(r"[+-]?\d+(\.0+)?", cell) for cell in numbers)
+    if len(numbers) == len(first) or not classes:
         return lines, apart, comma, None
-    second = _cells(lines[1], apart) if len(lines) > 1 else []
-    third = _cells(lines[2], apart) if len(lines) > 2 else []
+    second, third = (_cells(line, apart) for line in [*lines[1:3], "", ""][:2])
     below = 1
     if third and set(third) <= {"class", "meta", "ignore", ""}:  # Orange writes three lines
         below = 3
@@ -290,7 +264,7 @@ def _layout(text: str, name: str, options: Any) -> tuple[list[str], str, bool, l
 
 def _apart(head: str) -> str:
     apart = max(",", ";", "\t", "|", key=head.count)
-    return apart if apart in head else r"\s+"
+    return apart if apart in head else SPACES
 
 
 def _is_number(cell: str) -> bool:
@@ -298,70 +272,57 @@ def _is_number(cell: str) -> bool:
 
 
 def _cells(line: str, apart: str) -> list[str]:
-    if apart == r"\s+":
+    if apart == SPACES:
         return [cell.strip("\"'") for cell in line.split()]
     return [cell.strip().strip("'") for cell in next(csv.reader([line], delimiter=apart), [])]
 
 
-def _quoting(body: str, apart: str, width: int, name: str, options: Any) -> dict[str, Any]:
+def _quoting(body: str, apart: str, width: int, options: Any) -> dict[str, Any]:
     """How quotation marks are read: rows that they join must be meant so (a check).
 
     Where every line by itself has as many cells as the header, the marks are characters of words.
     """
-    plain = {"quoting": csv.QUOTE_NONE}
     if options.plain_quotes or '"' not in body:
-        return plain if options.plain_quotes else {}
+        return {"quoting": csv.QUOTE_NONE} if options.plain_quotes else {}
     escaped: dict[str, Any] = {"escapechar": "\\"} if '\\"' in body else {}
+    lines = [line for line in body.split("\n") if line.strip()]
     try:
         rows = list(csv.reader(io.StringIO(body), delimiter=apart, strict=True, **escaped))
     except csv.Error:
-        rows = None
-    lines = [line for line in body.split("\n") if line.strip()]
-    if rows is not None and len(rows) == len(lines):
-        return escaped
+        rows = []
+    within = [ln for row in rows for c in row if "\n" in c for ln in c.split("\n")[1:-1]]
     alone = width > 1 and all(line.count(apart) == width - 1 for line in lines)
-    inner = rows is None or any(
-        line.count(apart) == width - 1
-        for row in rows for cell in row if "\n" in cell for line in cell.split("\n")[1:-1]
-    )  # fmt: skip
-    joined = len(lines) - len(rows) if rows is not None else 0
-    if options.joined_lines or not (alone or inner):
+    odd = not rows or alone or any(line.count(apart) == width - 1 for line in within)
+    if options.joined_lines or len(rows) == len(lines) or not odd:
         return escaped
-    what = "quotation marks are not in pairs" if rows is None else (
-        f"quotation marks join {joined} of its {len(lines)} lines to rows above them"
-    )  # fmt: skip
-    why = f"{what}: they may be characters of a text, --plain-quotes"
-    why += "" if rows is None else "; where a cell does hold line ends, --joined-lines"
+    why = "quotation marks are not in pairs: they may be characters of a text, --plain-quotes"
+    if rows:
+        why = (
+            f"quotation marks join {len(lines) - len(rows)} of its {len(lines)} lines to rows "
+            f"above them: they may be characters of a text, --plain-quotes; where a cell does hold "
+            f"line ends, --joined-lines"
+        )
     raise Unclear(why, **({"plain_quotes": True} if alone else {}))
 
 
 def _broken(text, lines, apart, header, name, error) -> str:
     """Why lines are no table, and the lines of Python that make one of them."""
-    widths = [
-        len(_cells(line, apart)) if apart == r"\s+" else line.count(apart) + 1 for line in lines
-    ]
-    row = next((k for k, width in enumerate(widths) if width != len(header)), 0)
-    why = f"{name} is no table of {len(header)} columns: line {row + 2} holds {widths[row]} values"
-    if apart == r"\s+":
-        skip = next(
-            (k for k, ln in enumerate(text.splitlines()) if len(ln.split()) == len(header)), 0
+    count = (lambda ln: len(ln.split())) if apart == SPACES else (lambda ln: ln.count(apart) + 1)
+    row = next((k for k, line in enumerate(lines) if count(line) != len(header)), 0)
+    why = f"{name} is no table of {len(header)} columns: line {row + 2} holds {count(lines[row])} "
+    if apart == SPACES:
+        whole = (k for k, ln in enumerate(text.splitlines()) if len(ln.split()) == len(header))
+        return _python(
+            f"{why}values.\nColumns of fixed width become a CSV file in Python with these lines:",
+            f'table = pandas.read_fwf("{name}", skiprows={next(whole, 0)})',
         )
-        how = [
-            "Columns of fixed width become a CSV file in Python with these lines:",
-            "  import pandas",
-            f'  table = pandas.read_fwf("{name}", skiprows={skip})',
-        ]
-    else:
-        last = len(header) - 1
-        why += f" ({str(error).strip()})"
-        how = [
-            "If the last column is a text with such signs, these lines of Python quote it:",
-            "  import pandas",
-            f'  lines = open("{name}", encoding="utf-8").read().splitlines()',
-            f'  rows = [line.split("{apart}", {last}) for line in lines]',
-            "  table = pandas.DataFrame(rows[1:], columns=rows[0])",
-        ]
-    return "\n".join([f"{why}.", *how, '  table.to_csv("predictions.csv", index=False)'])
+    return _python(
+        f"{why}values ({str(error).strip()}).\n"
+        f"If the last column is a text with such signs, these lines of Python quote it:",
+        f'lines = open("{name}", encoding="utf-8").read().splitlines()\n'
+        f'rows = [line.split("{apart}", {len(header) - 1}) for line in lines]\n'
+        f"table = pandas.DataFrame(rows[1:], columns=rows[0])",
+    )
 
 
 # --- JSON ---
@@ -825,6 +786,3 @@ def _native(array: np.ndarray) -> pd.Series:
 
 def _shapes(held: dict[str, Any]) -> dict[str, tuple[int, ...]]:
     return {name: array.shape for name, array in held.items()}
-
-
-from calibkit.auditing.names import RECORD, SCORES, bare  # noqa: E402
