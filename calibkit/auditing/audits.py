@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from torch import Tensor
@@ -15,19 +16,70 @@ from calibkit.auditing.advice import Advice, Form, Rise, advise
 from calibkit.auditing.concerns import concerns, off_groups, repeated, shared
 from calibkit.auditing.cooling import Apart, Cooling, cross_fitted, fitted_apart
 from calibkit.auditing.costs import checked, checked_of_answers, of_answers
-from calibkit.auditing.measures import Measured
-from calibkit.auditing.record import Record
-from calibkit.auditing.rows import rows_of
+from calibkit.auditing.measures import NAMES, Estimate, Measured
+from calibkit.auditing.rows import Rows, rows_of
 from calibkit.auditing.scores import Kind, Scores, scores_of
 from calibkit.auditing.targets import groups_of, labels_of
 from calibkit.auditing.units import Units, units_of
+from calibkit.metrics import CalibrationTest, Reliability
 from calibkit.validate import Array
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from calibkit.auditing.binary import Binary
+    from calibkit.auditing.costs import Costs
+
 TESTS = 1000  # draws of a test
+OF_EVENT = ("event_ece", "event_gap")  # measures of a binary model alone
 
 
-class Audit(Record):
-    """What `audit` found, and the way to its page."""
+@dataclass(frozen=True)
+class Audit:
+    """All that an audit found, and the way to its page.
+
+    measures, cooled: every measure of the model, and of the model divided by its temperature.
+    gain: cooled less as it is, paired. other, difference: of the second model, and that less this
+    one, paired. groups, other, difference: None where nothing was given. told: what of a file was
+    taken for what. advice: what is said of the temperature. shown: the bins of the diagrams, as it
+    is and cooled. binary: of a model of two classes. weighted, clusters: whether rows have weights,
+    and how many clusters they make, 0 without. deferral: what acting on answers, or looking them
+    up, costs, where the audit was told the two costs. of_hits: whether there are no classes, but
+    of each row the confidence and whether it is right.
+
+    An interval whose coverage no simulation has shown is left out: its ends are NaN.
+    """
+
+    name: str
+    class_names: tuple[str, ...]
+    warnings: tuple[str, ...]
+    rows: Rows
+    cooled_rows: Rows
+    cooling: Cooling
+    measures: dict[str, Estimate]
+    cooled: dict[str, Estimate]
+    gain: dict[str, Estimate]
+    test: CalibrationTest
+    power: dict[float, float]
+    classes: pd.DataFrame
+    groups: pd.DataFrame | None
+    mistakes: pd.DataFrame
+    coverage: tuple[np.ndarray, np.ndarray, pd.DataFrame]
+    other_name: str
+    other: dict[str, Estimate] | None
+    difference: dict[str, Estimate] | None
+    bins: int
+    level: float
+    resamples: int
+    seed: int
+    advice: Advice
+    shown: tuple[Reliability, Reliability]
+    binary: Binary | None = None
+    weighted: bool = False
+    clusters: int = 0
+    told: str = ""
+    deferral: Costs | None = None
+    of_hits: bool = False
 
     def html(self) -> str:
         """The page as text: one file that loads nothing and runs nothing."""
@@ -54,6 +106,97 @@ class Audit(Record):
         path = Path(path)
         path.write_text(export.text(self), encoding="utf-8")
         return path
+
+    @property
+    def off(self) -> list[str]:
+        """The names of the groups that are off by more than luck."""
+        if self.groups is None:
+            return []
+        return self.groups["name"][self.groups["flag"] == "off"].tolist()
+
+    def over(self, limits: Mapping[str, float]) -> list[str]:
+        """In words, the measures that lie above their limits; of signs the size counts.
+
+        limits: by measure, such as {"ece": 0.05}; of a binary model also "event_ece" and
+        "event_gap". Raises ValueError for another name.
+        """
+        known = {name: estimate.value for name, estimate in self.measures.items()}
+        if self.binary is not None:
+            known |= {"event_ece": self.binary.ece.value, "event_gap": self.binary.gap.value}
+        demand_measures(limits, known)
+        return [
+            f"{name} is {abs(known[name]):.4f}, above {limit:g}"
+            for name, limit in limits.items()
+            if not abs(known[name]) <= limit  # NaN does not pass
+        ]
+
+    def __str__(self) -> str:
+        show, test, fits = self.measures, self.test, not self.cooling.misfit
+        classes = "" if self.of_hits else f", {self.rows.classes} classes"
+        lines = [f"{self.name}: {len(self.rows):,} samples{classes}"]
+        lines += [self.told] if self.told else []
+        lines.append(
+            f"right on {show['accuracy'].value:.1%}, says {show['confidence'].value:.1%}: "
+            f"signed gap {show['gap'].value:+.1%}"
+        )
+        if self.binary is not None:
+            it = self.binary
+            auc = "" if math.isnan(it.auc.value) else f", AUC {it.auc.value:.3f}"
+            lines.append(
+                f"event {it.event}: predicted {it.predicted:.1%}, came {it.rate:.1%}, ECE of the "
+                f"event {it.ece.value:.2%} ({p_words(it.test.p_value)}){auc}; always {it.usual} is "
+                f"right on {it.usual_accuracy:.2%}"
+            )
+        paid = self.deferral or (self.binary and self.binary.costs)
+        if paid:
+            cost = {name: f"{100 * one.cost.value:.1f}" for name, one in paid.models.items()}
+            dear = f"{paid.alarm:g}, {{}} {paid.miss:g}: 100 {{}} cost {cost['as it is']}"
+        if paid and self.deferral is None:
+            words = f"a false alarm costs {dear.format('a miss', 'rows')}"
+            words += f", after the temperature {cost['temperature']}" if fits else ""
+            lines.append(f"{words} (threshold {paid.threshold:.3f})")
+        elif paid:
+            words = f"looking up costs {dear.format('acting on a wrong answer', 'answers')}"
+            words += f", after Platt scaling {cost['Platt']}" if "Platt" in cost else ""
+            lines.append(
+                f"{words}, all looked up {100 * paid.all:.1f} (looked up where the confidence is "
+                f"below {1 - paid.threshold:.3f})"
+            )
+        lines.append(
+            f"ECE {show['ece'].value:.2%}, by luck alone {test.expected:.2%} "
+            f"({p_words(test.p_value)})"
+        )
+        if fits:
+            of = " of the confidence's log-odds, not of logits," if self.of_hits else ":"
+            better = self.binary is not None and self.binary.platt_is_better
+            lines.append(
+                f"temperature {self.cooling.value:.3f}{of} ECE {self.cooled['ece'].value:.2%}. "
+                f"{self.advice.words}."
+                + " Platt scaling is clearly better still: the page has its numbers."
+                * better
+            )
+        else:
+            lines.append("no temperature fits, and none is advised")
+        return "\n".join([*lines, *(f"warning: {text}" for text in self.warnings)])
+
+
+def demand_measures(names: Iterable[str], known: Iterable[str] = (*NAMES, *OF_EVENT)) -> None:
+    """Raise ValueError for a name that is none of these measures.
+
+    >>> demand_measures(["ece", "event_gap"])
+    """
+    for name in names:
+        if name not in known:
+            raise ValueError(f"no measure {name!r}; the measures are {', '.join(known)}")
+
+
+def p_words(p: float) -> str:
+    """A p-value in words.
+
+    >>> p_words(0.0423), p_words(1 / 1001)
+    ('p = 0.042', 'p <= 0.001')
+    """
+    return f"p = {p:.3f}" if p > 0.001 else "p <= 0.001"
 
 
 @edge.entry(grad=True, moves=True)
@@ -114,150 +257,120 @@ def audit(
         raise TypeError("audit takes either logits or probs, and then labels")
     if labels is None:
         raise TypeError("labels are missing: pass audit(logits, labels)")
-    how = _Options(
-        validate.integer("bins", bins, 2),
-        validate.level(level),
-        validate.integer("resamples", resamples, 10),
-        validate.integer("seed", seed, 0),
-        None if costs is None else checked(costs),
-    )
+    bins, level = validate.integer("bins", bins, 2), validate.level(level)
+    resamples = validate.integer("resamples", resamples, 10)
+    seed = validate.integer("seed", seed, 0)
+    prices = None if costs is None else checked(costs)
     given: Any = logits if probs is None else probs
     kind = "probs" if logits is None else kind or "logits"
-    class_names = _names(given, class_names)
+    if class_names is None and hasattr(given, "columns"):
+        class_names = list(given.columns)
+    class_names = None if class_names is None else [str(name) for name in class_names]
     given = validate.words_or_numbers("logits" if probs is None else "probs", given)
-    labels = validate.words_or_numbers("labels", labels)
-    weights, other, other_labels = (
+    labels, weights, other, other_labels = (
         validate.words_or_numbers(name, value)
-        for name, value in (("weights", weights), ("other", other), ("other_labels", other_labels))
-    )
+        for name, value in (("labels", labels), ("weights", weights), ("other", other),
+                            ("other_labels", other_labels))
+    )  # fmt: skip
     groups, clusters = validate.unhidden("groups", groups), validate.unhidden("clusters", clusters)
     scores, odd = scores_of(given, kind)
     names = _class_names(class_names, scores.classes)
     target = labels_of(labels, len(scores), scores.classes, class_names)
     units = units_of(len(scores), weights, clusters)
     apart, more = _apart(calibration, scores, units, kind, class_names)
-    _demand_two(how.costs, scores)
-    judged = _judge(scores, target, units, apart, how)
-    found = _found(judged, names, groups, how)
-    second: dict[str, Any] = {"other": None, "difference": None}
+    if prices is not None and scores.classes != 2:
+        raise ValueError("costs are of a binary model: one of two classes, or of one score")
+    if prices is not None and scores.event:
+        checked_of_answers(prices)
+
+    def measured(scores: Scores, labels: Tensor, of_row: Tensor | None = None) -> Measured:
+        rows = rows_of(scores, labels, bins=bins, seed=seed, temperature=of_row, units=units)
+        return Measured(rows, units, bins, level, resamples, seed)
+
+    if apart is None:
+        cooling = cross_fitted(scores, target, level=level, seed=seed, units=units)
+    else:
+        cooling = fitted_apart(len(scores), apart, level=level)
+    before, after = measured(scores, target), measured(scores, target, cooling.of_row)
+    mapped = None
+    if scores.classes == 2 and (not scores.event or prices is not None):
+        from calibkit.auditing.binary import platt
+
+        mapped = platt(scores, target, apart, bins=bins, seed=seed, units=units)
+    gain = after.less(before)
+    found = _found(before, after, cooling, mapped, names, groups, prices, event=scores.event)
     if other is None and other_labels is not None:
         raise TypeError("other_labels are those of a second model: pass other as well")
+    second = None
     if other is not None:
-        apart_labels = _second_labels(other_labels, target, scores)
-        theirs = how.measured(_second(other, kind, scores), apart_labels, units)
-        less = theirs.less(judged.before)
-        second = {"other": theirs.estimates(), "difference": less}
-    copies = repeated(scores, judged.before.rows) if clusters is None else []
-    odd_rows = concerns(
-        judged.before.rows, judged.cooling, bins=how.bins, level=how.level, event=scores.event
-    )
+        theirs = _second_labels(other_labels, target, scores)
+        second = measured(_second(other, kind, scores), theirs)
+    copies = repeated(scores, before.rows) if clusters is None else []
+    odd_rows = concerns(before.rows, cooling, bins=bins, level=level, event=scores.event)
+    of_one = np.ndim(given) == 1 or np.shape(given)[1] == 1
+    form = Form(of_one, kind if kind in ("percent", "logprobs") else "")
+    rises = _rises(before, after, event=mapped is not None and not scores.event)
     return Audit(
         name=name,
         class_names=tuple(names),
         warnings=(*off_groups(found["groups"]), *odd, *copies, *more, *odd_rows),
-        advice=judged.advice(scores, _form(given, kind)),
+        rows=before.rows,
+        cooled_rows=after.rows,
+        cooling=cooling,
+        measures=before.estimates(),
+        cooled=after.estimates(),
+        gain=gain,
         other_name=other_name,
+        other=None if second is None else second.estimates(),
+        difference=None if second is None else second.less(before),
+        bins=bins,
+        level=level,
+        resamples=resamples,
+        seed=seed,
+        advice=advise(cooling, gain, rises, before.estimate("gap"), scores, form),
+        shown=(before.wide, after.wide),
         weighted=not units.even,
-        of_hits=scores.event,
         clusters=0 if clusters is None else units.count,
-        **how.shown(),
-        **second,
-        **judged.fields(),
+        of_hits=scores.event,
         **found,
     )
 
 
-@dataclass(frozen=True)
-class _Options:
-    bins: int
-    level: float
-    resamples: int
-    seed: int
-    costs: tuple[float, float] | None = None  # of a false alarm and of a miss
+def _rises(before: Measured, after: Measured, *, event: bool) -> list[Rise]:
+    """What the temperature changes the ECE by, and that of the event of a binary model."""
+    pairs = {"the ECE": (after, before)}
+    if event:
+        from calibkit.auditing.binary import event_rows
 
-    def shown(self) -> dict[str, Any]:
-        """Those that a record keeps."""
-        return {name: value for name, value in vars(self).items() if name != "costs"}
-
-    def measured(self, scores: Scores, labels: Tensor, units: Units, of_row=None) -> Measured:
-        rows = rows_of(
-            scores, labels, bins=self.bins, seed=self.seed, temperature=of_row, units=units
-        )
-        return Measured(rows, units, self.bins, self.level, self.resamples, self.seed)
+        now, then = (replace(model, rows=event_rows(model.rows)) for model in (before, after))
+        pairs["the ECE of the event"] = then, now
+    return [
+        Rise(name, then.values["ece"] - now.values["ece"], then.rise(now)[0])
+        for name, (then, now) in pairs.items()
+    ]
 
 
-@dataclass(frozen=True)
-class _Judged:
-    """A model as it is and with its temperature, and what Platt scaling makes of a binary one."""
-
-    before: Measured
-    after: Measured
-    cooling: Cooling
-    mapped: Any  # binary.Mapped, or None
-    event: bool  # whether every row says class 1, as of `Scores`
-
-    def fields(self) -> dict[str, Any]:
-        return {
-            "rows": self.before.rows,
-            "cooled_rows": self.after.rows,
-            "cooling": self.cooling,
-            "measures": self.before.estimates(),
-            "cooled": self.after.estimates(),
-            "gain": self.after.less(self.before),
-            "shown": (self.before.wide, self.after.wide),
-        }
-
-    def advice(self, scores: Scores, form: Form) -> Advice:
-        gain = self.after.less(self.before)
-        pairs = {"the ECE": (self.after, self.before)}
-        if self.mapped is not None and not self.event:
-            from calibkit.auditing.binary import event_rows
-
-            event = [replace(part, rows=event_rows(part.rows)) for part in pairs["the ECE"]]
-            pairs["the ECE of the event"] = event[0], event[1]
-        rises = [
-            Rise(name, after.values["ece"] - before.values["ece"], after.rise(before)[0])
-            for name, (after, before) in pairs.items()
-        ]
-        return advise(self.cooling, gain, rises, self.before.estimate("gap"), scores, form)
-
-
-def _judge(
-    scores: Scores, labels: Tensor, units: Units, apart: Apart | None, how: _Options
-) -> _Judged:
-    if apart is None:
-        cooling = cross_fitted(scores, labels, level=how.level, seed=how.seed, units=units)
-    else:
-        cooling = fitted_apart(len(scores), apart, level=how.level)
-    before = how.measured(scores, labels, units)
-    after = how.measured(scores, labels, units, cooling.of_row)
-    mapped = None
-    if scores.classes == 2 and (not scores.event or how.costs is not None):
-        from calibkit.auditing.binary import platt
-
-        mapped = platt(scores, labels, apart, bins=how.bins, seed=how.seed, units=units)
-    return _Judged(before, after, cooling, mapped, scores.event)
-
-
-def _found(judged: _Judged, names: list[str], groups, how: _Options) -> dict[str, Any]:
-    """What is found beyond the measures."""
+def _found(
+    before: Measured, after: Measured, cooling: Cooling, mapped: Any, names: list[str], groups: Any,
+    prices: tuple[float, float] | None, *, event: bool,
+) -> dict[str, Any]:  # fmt: skip
+    """What is found beyond the measures. mapped: `binary.Mapped`, or None."""
     from calibkit.auditing import findings  # loads pandas
     from calibkit.auditing.binary import binary
 
-    rows, units = judged.before.rows, judged.before.units
-    test, power = findings.calibration(rows, units, bins=how.bins, resamples=TESTS, seed=how.seed)
-    by_group = event = deferral = None
+    rows, units, bins, level = before.rows, before.units, before.bins, before.level
+    test, power = findings.calibration(rows, units, bins=bins, resamples=TESTS, seed=before.seed)
+    by_group = two = deferral = None
     if groups is not None:
         codes, of_groups = groups_of(groups, len(rows))
-        cooled = None if judged.cooling.misfit else judged.after.rows
-        by_group = findings.groups(rows, cooled, units, codes, of_groups, how.bins, how.level)
-    if judged.mapped is not None and judged.event and how.costs is not None:
-        maps = {"as it is": rows, "temperature": judged.after.rows, "Platt": judged.mapped.rows}
-        maps = {name: part for name, part in maps.items() if part is not None}
-        deferral = of_answers(maps, units, how.level, *how.costs)
-        deferral = replace(deferral, platt=judged.mapped.fitted)
-    elif judged.mapped is not None:
-        event = binary(judged.before, judged.after, judged.mapped, names, TESTS, how.costs)
+        cooled = None if cooling.misfit else after.rows
+        by_group = findings.groups(rows, cooled, units, codes, of_groups, bins, level)
+    if mapped is not None and event and prices is not None:
+        maps = {"as it is": rows, "temperature": after.rows}
+        maps |= {} if mapped.rows is None else {"Platt": mapped.rows}
+        deferral = replace(of_answers(maps, units, level, *prices), platt=mapped.fitted)
+    elif mapped is not None:
+        two = binary(before, after, mapped, names, TESTS, prices)
     return {
         "test": test,
         "power": power,
@@ -265,33 +378,9 @@ def _found(judged: _Judged, names: list[str], groups, how: _Options) -> dict[str
         "groups": by_group,
         "mistakes": findings.surest_mistakes(rows, names),
         "coverage": findings.coverage(rows, units),
-        "binary": event,
+        "binary": two,
         "deferral": deferral,
     }
-
-
-def _demand_two(costs: tuple[float, float] | None, scores: Scores) -> None:
-    """Refuse costs where there are no two classes, and of answers such that none is looked up."""
-    if costs is None:
-        return
-    if scores.classes != 2:
-        raise ValueError("costs are of a binary model: one of two classes, or of one score")
-    if scores.event:
-        checked_of_answers(costs)
-
-
-def _form(given: Any, kind: Kind) -> Form:
-    """How scores came: as a matrix or as one column, of class 1, and in which unit."""
-    shape = np.shape(given)
-    of_one = len(shape) == 1 or shape[1] == 1
-    return Form(of_one, kind if kind in ("percent", "logprobs") else "")
-
-
-def _names(given: Any, class_names: Sequence[str] | None) -> list[str] | None:
-    """The names of the classes: those given, or of a table's columns."""
-    if class_names is None and hasattr(given, "columns"):
-        class_names = list(given.columns)
-    return None if class_names is None else [str(name) for name in class_names]
 
 
 def _class_names(names: list[str] | None, classes: int) -> list[str]:

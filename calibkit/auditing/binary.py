@@ -31,29 +31,29 @@ THRESHOLDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 class Binary:
     """What an audit of a binary model says of its event, class 1.
 
-    rate, said: the share of rows with the event and the mean predicted one; gap: said - rate.
-    most: the share of the class that occurs most, `usual`: what always naming it is right on.
+    rate, predicted: the share of rows with the event and the mean predicted one; gap: predicted
+    less rate. usual_accuracy: what always naming `usual`, the commoner class, is right on.
     ece, test: of the probability of the event. platt: (slope, intercept) of each half, () where
     none could be fitted. maps: by "as it is", "temperature" and "Platt" the NLL, the Brier score
     of the event (half of that over both classes) and the ECE of the event; gain: what temperature
-    and Platt change in them, paired, and Platt less temperature. benefit: see `net_benefit`.
+    and Platt change in them, paired, and Platt less temperature. net_benefit: see there.
     costs: of decisions, where the audit was told what a false alarm and a miss cost.
     """
 
     event: str
     usual: str
-    most: float
+    usual_accuracy: float
     rate: float
-    said: float
+    predicted: float
     gap: Estimate
     ece: Estimate
     auc: Estimate
     test: CalibrationTest
-    curve: Reliability
+    diagram: Reliability
     platt: tuple[tuple[float, float], ...]
     maps: dict[str, dict[str, Estimate]]
     gain: dict[str, dict[str, Estimate]]
-    benefit: pd.DataFrame
+    net_benefit: pd.DataFrame
     costs: Costs | None = None
 
     @property
@@ -98,18 +98,18 @@ def binary(
     return Binary(
         event=names[1],
         usual=names[usual],
-        most=max(rate, 1 - rate),
+        usual_accuracy=max(rate, 1 - rate),
         rate=rate,
-        said=mine.values["confidence"],
+        predicted=mine.values["confidence"],
         gap=estimates["gap"],
         ece=estimates["ece"],
         auc=auc_estimate(rows, units, level),
         test=test,
-        curve=mine.wide,
+        diagram=mine.wide,
         platt=mapped.fitted,
         maps={name: _three(event_estimates(model)) for name, model in models.items()},
         gain={name: _three(each) for name, each in gain.items()},
-        benefit=net_benefit(rows.confidence, event, units),
+        net_benefit=net_benefit(rows.confidence, event, units),
         costs=decided,
     )
 

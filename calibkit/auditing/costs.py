@@ -29,14 +29,14 @@ LEAST = 5
 
 @dataclass(frozen=True)
 class Paid:
-    """What a row costs in the mean where a model decides; less: that less the model as it is.
+    """What a row costs in the mean where a model decides; difference: to the model as it is.
 
     acted, missed, alarms: shares of rows acted on, of events let pass and of false alarms. Of
     answers: of those looked up, of the wrong ones acted on and of the right ones looked up.
     """
 
     cost: Estimate
-    less: Estimate | None
+    difference: Estimate | None
     acted: float
     missed: float
     alarms: float

@@ -12,10 +12,10 @@ from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
 from calibkit.auditing import figures
+from calibkit.auditing.audits import Audit, p_words
 from calibkit.auditing.binary import BEYOND, MAPPED, Binary
 from calibkit.auditing.findings import ALPHA
 from calibkit.auditing.measures import NAMES, SHARES, Estimate, missing
-from calibkit.auditing.record import Record, p_words
 from calibkit.auditing.trust import LEVEL
 from calibkit.pictures import palette
 
@@ -24,7 +24,7 @@ LISTED, ALL = 15, 20  # classes in the table; all of them where there are no mor
 EVENT = {"nll": "NLL, nats", "brier": "Brier score, (p − y)²", "ece": "ECE of the event"}
 
 
-def html(record: Record) -> str:
+def html(record: Audit) -> str:
     """The whole page."""
     event, fits = record.binary, not record.cooling.misfit
     off = record.classes["flag"].str.contains("off").any() or bool(record.off)
@@ -183,7 +183,7 @@ def _event(it: Binary, fits: bool) -> dict[str, Any]:
             _signed(benefit),
             _signed(all_),
         )
-        for t, acted, found, alarms, benefit, all_ in it.benefit.itertuples(index=False)
+        for t, acted, found, alarms, benefit, all_ in it.net_benefit.itertuples(index=False)
     ]
     platt = " and ".join(f"{slope:.3f} s {shift:+.3f}" for slope, shift in it.platt).replace(
         "-", "−"

@@ -246,7 +246,7 @@ def test_a_map_that_knows_the_truth_makes_answers_cheaper(tmp_path):
     apart = random.choice(SAID, 4000)
     right = (random.random(4000) < expit(0.4 * logit(apart.clip(max=0.98)) - 0.5)).astype(int)
     report = calibkit.audit(apart, right, kind="confidence", costs=(1, 20))
-    less = report.deferral.models["Platt"].less
+    less = report.deferral.models["Platt"].difference
     assert less.high < 0
     page = report.html()
     assert "Which answers to look up" in page

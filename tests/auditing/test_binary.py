@@ -38,7 +38,7 @@ def test_the_event_has_scikit_learns_numbers():
     assert BINARY.event == "default"
     assert BINARY.auc.value == pytest.approx(roc_auc_score(EVENT, PROB), abs=1e-12)
     assert BINARY.rate == pytest.approx(EVENT.mean())
-    assert BINARY.said == pytest.approx(PROB.mean())
+    assert BINARY.predicted == pytest.approx(PROB.mean())
     assert BINARY.gap.value == pytest.approx(PROB.mean() - EVENT.mean())
     brier = brier_score_loss(EVENT, PROB)
     assert BINARY.maps["as it is"]["brier"].value == pytest.approx(brier)
@@ -47,20 +47,22 @@ def test_the_event_has_scikit_learns_numbers():
 
 def test_the_diagram_of_the_event_covers_0_to_1():
     came, said = calibration_curve(EVENT, PROB, n_bins=15)
-    filled = BINARY.curve.counts > 0
-    assert BINARY.curve.confidence[filled].numpy() == pytest.approx(said)
-    assert BINARY.curve.accuracy[filled].numpy() == pytest.approx(came)
+    filled = BINARY.diagram.counts > 0
+    assert BINARY.diagram.confidence[filled].numpy() == pytest.approx(said)
+    assert BINARY.diagram.accuracy[filled].numpy() == pytest.approx(came)
     assert said[0] < 0.05
-    error = np.abs(said - came) @ (BINARY.curve.counts[filled] / len(EVENT)).numpy()
+    error = np.abs(said - came) @ (BINARY.diagram.counts[filled] / len(EVENT)).numpy()
     assert BINARY.ece.value == pytest.approx(error)
     assert BINARY.ece.value == pytest.approx(metrics.ece_of(PROB, EVENT))
 
 
 def test_always_the_usual_class_stands_beside_the_model():
     assert BINARY.usual == "repaid"
-    assert BINARY.most == pytest.approx((EVENT == 0).mean())
+    assert BINARY.usual_accuracy == pytest.approx((EVENT == 0).mean())
     page, right = FOUND.html(), ((PROB > 0.5) == EVENT).mean()
-    assert f"is right on {BINARY.most * 100:.2f}\N{NO-BREAK SPACE}%; this model on" in page
+    assert (
+        f"is right on {BINARY.usual_accuracy * 100:.2f}\N{NO-BREAK SPACE}%; this model on" in page
+    )
     assert f"{right * 100:.2f}\N{NO-BREAK SPACE}%" in page
 
 
@@ -94,7 +96,7 @@ def test_platt_scaling_is_cross_fitted_without_calibration_data():
 
 
 def test_the_net_benefit_is_that_of_the_confusion_matrix():
-    for row in BINARY.benefit.itertuples():
+    for row in BINARY.net_benefit.itertuples():
         acted = row.threshold <= PROB  # as scikit-learn decides
         (_, alarms), (_, found) = confusion_matrix(EVENT, acted) / len(EVENT)
         odds = row.threshold / (1 - row.threshold)
@@ -186,12 +188,14 @@ def test_the_costs_of_decisions_are_those_of_the_rows(alarm, miss):
     assert list(costs.models) == ["as it is", "temperature", "Platt"]
     assert as_it_is.cost.value == pytest.approx(before.mean())
     assert temperature.cost.value == pytest.approx(after.mean())
-    assert temperature.less.value == pytest.approx((after - before).mean())
-    assert as_it_is.less is None
+    assert temperature.difference.value == pytest.approx((after - before).mean())
+    assert as_it_is.difference is None
     assert costs.none == pytest.approx(miss * EVENT.mean())
     assert costs.all == pytest.approx(alarm * (EVENT == 0).mean())
     half = 1.96 * (after - before).std() / len(EVENT) ** 0.5
-    assert temperature.less.high - temperature.less.low == pytest.approx(2 * half, rel=0.02)
+    assert temperature.difference.high - temperature.difference.low == pytest.approx(
+        2 * half, rel=0.02
+    )
     page, words = found.html(), str(found)
     assert "What miscalibration costs" in page
     assert f"{100 * before.mean():.1f}" in page

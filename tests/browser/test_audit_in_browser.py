@@ -369,7 +369,7 @@ def test_costs_of_answers_are_shown_and_bad_ones_named(visit, tmp_path, build):
     shown(page)
     words = " ".join(page.locator("#rest").inner_text().split())
     costs = auditing.audit_files(file, costs=(5, 50)).deferral
-    less = costs.models["temperature"].less
+    less = costs.models["temperature"].difference
     assert less.value < 0
     assert less.clear
     assert "what has a confidence below 90.00 %" in words
@@ -529,7 +529,7 @@ def test_costs_are_asked_for_and_shown_as_the_command_shows_them(visit, tmp_path
     assert f"{line} --costs 1 20" in page.locator("#rest").inner_text()
     words = " ".join(page.locator("#event").inner_text().split())
     costs = auditing.audit_files(file, costs=(1, 20)).binary.costs
-    less = costs.models["temperature"].less
+    less = costs.models["temperature"].difference
     assert less.clear
     low, high = sorted(100 * abs(end) for end in (less.low, less.high))
     assert "A false alarm costs 1, a miss 20. " in words
