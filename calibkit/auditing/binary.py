@@ -68,42 +68,38 @@ BEYOND = "Platt less temperature"
 
 
 def binary(
-    as_it_is: Measured,
-    cooled: Measured,
-    mapped: Mapped,
-    names: list[str],
-    resamples: int,
+    as_it_is: Measured, cooled: Measured, mapped: Mapped, names: list[str], resamples: int,
     costs: tuple[float, float] | None = None,
-) -> Binary:
+) -> Binary:  # fmt: skip
     """The event of a binary model; see `Binary`. costs: of a false alarm and of a miss."""
-    rows, units, level = event_rows(as_it_is.rows), as_it_is.units, as_it_is.level
-    mine = replace(as_it_is, rows=rows)
+    every = {"as it is": as_it_is.rows, "temperature": cooled.rows, "Platt": mapped.rows}
+    models = {
+        name: replace(as_it_is, rows=event_rows(rows))
+        for name, rows in every.items()
+        if rows is not None
+    }
+    mine, rows, units = models["as it is"], models["as it is"].rows, as_it_is.units
     event = rows.correct.double()
     rate = units.mean(event)
-    usual = int(rate >= 0.5)
-    models = {"as it is": mine, "temperature": replace(mine, rows=event_rows(cooled.rows))}
-    if mapped.rows is not None:
-        models["Platt"] = replace(mine, rows=event_rows(mapped.rows))
-    gain = {name: model.less(mine) for name, model in models.items() if name != "as it is"}
+    gain = {name: model.less(mine) for name, model in models.items() if model is not mine}
     if "Platt" in models:
         gain[BEYOND] = models["Platt"].less(models["temperature"])
     test, _ = calibration(
         rows, units, bins=mine.bins, resamples=resamples, seed=mine.seed, sizes=()
     )
-    estimates = event_estimates(mine)
     decided = None
     if costs is not None:
         deciding = {name: model.rows for name, model in models.items()}
-        decided = of_decisions(deciding, units, level, *costs)
+        decided = of_decisions(deciding, units, mine.level, *costs)
     return Binary(
         event=names[1],
-        usual=names[usual],
+        usual=names[int(rate >= 0.5)],
         usual_accuracy=max(rate, 1 - rate),
         rate=rate,
         predicted=mine.values["confidence"],
-        gap=estimates["gap"],
-        ece=estimates["ece"],
-        auc=auc_estimate(rows, units, level),
+        gap=mine.estimate("gap"),
+        ece=mine.estimate("ece", as_known="event_ece"),
+        auc=auc_estimate(rows, units, mine.level),
         test=test,
         diagram=mine.wide,
         platt=mapped.fitted,
@@ -115,20 +111,16 @@ def binary(
 
 
 def event_estimates(model: Measured) -> dict[str, Estimate]:
-    """The gap, ECE, NLL and Brier score of the event, with intervals where they are known to hold.
-
-    model: of `event_rows`.
-    """
-    found = {name: model.estimate(name) for name in ("gap", "nll", "brier")}
-    found["ece"] = model.estimate("ece", as_known="event_ece")
-    return found
+    """The NLL, Brier score and ECE of `event_rows`, with intervals where they are known to hold."""
+    losses = {name: model.estimate(name) for name in ("nll", "brier")}
+    return losses | {"ece": model.estimate("ece", as_known="event_ece")}
 
 
-def _three(found: dict[str, Estimate]) -> dict[str, Estimate]:
+def _three(estimates: dict[str, Estimate]) -> dict[str, Estimate]:
     """NLL, Brier score and ECE; the Brier score as (p - y)^2, half of the sum over both classes."""
-    half = found["brier"]
+    half = estimates["brier"]
     brier = Estimate(half.value / 2, half.low / 2, half.high / 2)
-    return {"nll": found["nll"], "brier": brier, "ece": found["ece"]}
+    return {name: estimates[name] for name in MAPPED} | {"brier": brier}
 
 
 @dataclass(frozen=True)
@@ -140,13 +132,7 @@ class Mapped:
 
 
 def platt(
-    scores: Scores,
-    labels: Tensor,
-    apart: Apart | None,
-    *,
-    bins: int,
-    seed: int,
-    units: Units,
+    scores: Scores, labels: Tensor, apart: Apart | None, *, bins: int, seed: int, units: Units
 ) -> Mapped:
     """Platt scaling, log odds of a s + b, of each half by the other, or by calibration data.
 
@@ -167,8 +153,9 @@ def platt(
             return Mapped(None)
         moved[mine] = fit[0] * odds[mine] + fit[1]
     both = Scores(torch.stack([torch.zeros_like(moved), moved], 1), "logits", event=scores.event)
-    rows = rows_of(both, labels, bins=bins, seed=seed, units=units)
-    return Mapped(rows, tuple(fit for fit in fits if fit is not None))
+    return Mapped(
+        rows_of(both, labels, bins=bins, seed=seed, units=units), tuple(filter(None, fits))
+    )
 
 
 def _odds(scores: Scores) -> Tensor:
@@ -180,9 +167,8 @@ def _logistic(odds: Tensor, labels: Tensor, weight: Tensor) -> tuple[float, floa
     """Slope and intercept; None where one class alone is there, or scores separate the two."""
     from sklearn.linear_model import LogisticRegression
 
-    event = labels.bool() & (weight > 0)
-    other = ~labels.bool() & (weight > 0)
-    if not (event.any() and other.any()) or odds[event].min() > odds[other].max():
+    event, other = (odds[(labels == k) & (weight > 0)] for k in (1, 0))
+    if not (len(event) and len(other)) or event.min() > other.max():
         return None
     model = LogisticRegression(C=np.inf, tol=1e-8, max_iter=1000)
     model.fit(odds[:, None].numpy(), labels.numpy(), sample_weight=weight.numpy())

@@ -9,13 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from torch import Tensor
 
 from calibkit import validate
 from calibkit.auditing import intervals
-from calibkit.auditing.intervals import NONE
 from calibkit.auditing.measures import Estimate
 from calibkit.auditing.rows import Rows
 from calibkit.auditing.units import Units
@@ -91,19 +89,13 @@ def checked(costs: object) -> tuple[float, float]:
     return alarm, miss
 
 
-def checked_of_answers(costs: tuple[float, float]) -> tuple[float, float]:
-    """(lookup, wrong), the second above the first, or nothing would ever be looked up.
-
-    >>> checked_of_answers((1.0, 20.0))
-    (1.0, 20.0)
-    """
-    lookup, wrong = costs
-    if wrong <= lookup:
+def checked_of_answers(costs: tuple[float, float]) -> None:
+    """Raise ValueError unless the second is above the first, or nothing would be looked up."""
+    if costs[1] <= costs[0]:
         raise ValueError(
             f"costs of answers are of looking one up and then of acting on a wrong one, which must "
-            f"cost more, got {lookup:g} and {wrong:g}"
+            f"cost more, got {costs[0]:g} and {costs[1]:g}"
         )
-    return lookup, wrong
 
 
 def of_decisions(
@@ -120,7 +112,7 @@ def of_decisions(
     decided = {
         name: (rows.correct.bool(), rows.confidence >= threshold) for name, rows in models.items()
     }
-    return _costs(decided, units, level, Prices(alarm, miss, 0.0), threshold)
+    return _costs(decided, units, level, (alarm, miss, 0.0), threshold)
 
 
 def of_answers(
@@ -130,7 +122,7 @@ def of_answers(
 
     models: rows whose confidence is that the answer is right. One is looked up where its
     probability to be wrong is above lookup / wrong, the threshold that is cheapest for a
-    calibrated confidence; at the threshold itself it is acted on.
+    calibrated confidence; at the threshold itself, but for rounding, it is acted on.
 
     Source: Chow (1970), the rule of rejection.
 
@@ -145,57 +137,37 @@ def of_answers(
     """
     threshold = lookup / wrong
     decided = {
-        name: (~rows.correct.bool(), rows.confidence < 1 - threshold - ROUNDING)
+        name: (~rows.correct.bool(), rows.confidence < 1 - threshold - 1e-9)
         for name, rows in models.items()
     }
-    return _costs(decided, units, level, Prices(lookup, wrong, lookup), threshold)
-
-
-ROUNDING = 1e-9  # by which 1 - .95 may miss .05
-
-
-class Prices(NamedTuple):
-    """Of acting where the event does not come, of not acting where it does, of acting there."""
-
-    alarm: float
-    miss: float
-    found: float
+    return _costs(decided, units, level, (lookup, wrong, lookup), threshold)
 
 
 def _costs(
-    models: Mapping[str, tuple[Tensor, Tensor]],
-    units: Units,
-    level: float,
-    prices: Prices,
-    threshold: float,
-) -> Costs:
-    """models: (n,) whether the event came, and whether it was acted on; see `of_decisions`."""
+    models: Mapping[str, tuple[Tensor, Tensor]], units: Units, level: float,
+    prices: tuple[float, float, float], threshold: float,
+) -> Costs:  # fmt: skip
+    """models: (n,) whether the event came, and whether it was acted on.
+
+    prices: of acting where it does not come, of not acting where it does, of acting there.
+    """
     alarm, miss, price = prices
-    first: Tensor | None = None
-    first_missed: Tensor | None = None
-    found = {}
+    paid: dict[str, Paid] = {}
+    first: tuple[Tensor, Tensor] | None = None
     for name, (event, acted) in models.items():
         missed, in_vain = event & ~acted, acted & ~event
         each = alarm * in_vain.double() + miss * missed.double() + price * (acted & event).double()
-        less = None
-        if first is None or first_missed is None:
-            first, first_missed = each, missed
-        else:
-            less = _estimate(units, each - first, missed != first_missed, level)
-        found[name] = Paid(
-            _estimate(units, each, missed, level),
-            less,
-            *(units.mean(part.double()) for part in (acted, missed, in_vain)),
-        )
+        less = first and _estimate(units, each - first[0], missed != first[1], level)
+        first = first or (each, missed)
+        shares = (units.mean(rows.double()) for rows in (acted, missed, in_vain))
+        paid[name] = Paid(_estimate(units, each, missed, level), less, *shares)
     rate = units.mean(event.double())
     of_all = alarm * (1 - rate) + price * rate
-    return Costs(alarm, miss, threshold, found, none=miss * rate, all=of_all)
+    return Costs(alarm, miss, threshold, paid, none=miss * rate, all=of_all)
 
 
 def _estimate(units: Units, each: Tensor, dear: Tensor, level: float) -> Estimate:
     """The mean of (n,) costs, with an interval where enough units hold one of the dear rows."""
-    value = units.mean(each)
-    ends = NONE
-    if int((units.sums(dear.double()) > 0).sum()) >= LEAST:
-        ends = intervals.of_mean(units, each, level)
-    return Estimate(value, *ends)
+    enough = int((units.sums(dear.double()) > 0).sum()) >= LEAST
+    ends = intervals.of_mean(units, each, level) if enough else intervals.NONE
+    return Estimate(units.mean(each), *ends)
