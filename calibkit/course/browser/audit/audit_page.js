@@ -1,12 +1,12 @@
 // The page: a file and the options lead to the worker, its answers to the view.
 import { EXAMPLE, exampleText } from "./example.js";
 import { commandLine, namedIn } from "./command_line.js";
-import { whatToDo } from "./what_to_do.js";
+import { whatToDo } from "./refusals.js";
 import { showAudit, showTest, spoken } from "./audit_view.js";
 
 const at = (id) => document.getElementById(id);
 const held = (id) => JSON.parse(at(id).textContent);
-const COLUMNS = ["label", "predicted", "groups"]; // options that name a column
+const LISTS = { label: "as found", scores: null, positive: "as found", groups: "none" }; // and what else they offer
 
 export class AuditPage {
   // source: the text of this script, of which the worker is made.
@@ -20,7 +20,10 @@ export class AuditPage {
       event.preventDefault();
       this.ask();
     });
-    at("form").addEventListener("input", () => this.showCommand());
+    at("form").addEventListener("input", ({ target }) => {
+      if (target.name === "label") this.showLists(this.options);
+      this.showCommand();
+    });
     at("download").addEventListener("click", () => this.download());
     at("print").addEventListener("click", () => print());
     this.listenToDrops();
@@ -53,7 +56,8 @@ export class AuditPage {
   begin(file, options = {}) {
     this.file = file;
     at("form").reset();
-    this.showColumns([]);
+    Object.assign(this, { columns: [], values: {}, taken: {}, asked: {} });
+    this.showLists({});
     this.ask(options);
   }
 
@@ -75,8 +79,8 @@ export class AuditPage {
   }
 
   get options() {
-    const form = at("form"), texts = Object.fromEntries(new FormData(form));
-    return { ...texts, drop: form.elements.drop.checked };
+    const form = at("form"), data = new FormData(form);
+    return { ...Object.fromEntries(data), scores: data.getAll("scores").join(","), drop: form.elements.drop.checked };
   }
 
   download() {
@@ -89,10 +93,15 @@ export class AuditPage {
 
   // --- what comes back ---
 
-  hear({ columns, refused, unsure, found, tested }) {
-    if (columns) this.showColumns(columns);
-    if (refused) this.refuse(refused, unsure);
+  hear({ columns, values, refused, unsure, lists, taken, found, label, tested }) {
+    if (columns) {
+      Object.assign(this, { columns, values });
+      this.showLists(this.asked);
+    }
+    if (refused) this.refuse(refused, unsure, lists, taken);
     if (found) {
+      this.taken = { label };
+      this.showLists(this.asked);
       at("question").hidden = true;
       at("options").hidden = false;
       at("options").open = false;
@@ -109,8 +118,10 @@ export class AuditPage {
     }
   }
 
-  refuse(words, unsure) {
-    const named = namedIn(words), fields = [...at("form").elements].filter(({ name }) => named.includes(name));
+  refuse(words, unsure, lists = [], taken = {}) {
+    const named = lists.length ? lists : namedIn(words);
+    if (lists.length) this.showLists({ ...taken, ...said(this.asked) });
+    const fields = [...at("form").elements].filter(({ name }) => named.includes(name));
     const [title, hint] = whatToDo(unsure, fields);
     at("question-title").textContent = title;
     at("refusal").textContent = unsure ? words : `${words.slice(0, 1).toUpperCase()}${words.slice(1)}.`;
@@ -127,13 +138,15 @@ export class AuditPage {
     at("question").scrollIntoView();
   }
 
-  // The columns in the lists, with what is chosen.
-  showColumns(names) {
-    const chosen = this.asked ?? {};
-    for (const name of COLUMNS) {
-      const list = at("form").elements[name], none = new Option(name === "groups" ? "none" : "as found", "");
-      list.replaceChildren(none, ...names.map((column) => new Option(column, column)));
-      list.value = names.includes(chosen[name]) ? chosen[name] : "";
+  // The lists of columns, and of the labels of one, with what is chosen.
+  showLists(chosen) {
+    const { scores = "" } = chosen, named = chosen.label || this.taken.label;
+    for (const [name, other] of Object.entries(LISTS)) {
+      const list = at("form").elements[name], names = name === "positive" ? this.values[named] ?? [] : this.columns;
+      const found = name === "label" && this.taken.label ? `${other}: ${this.taken.label}` : other;
+      list.replaceChildren(...(other === null ? [] : [new Option(found, "")]), ...names.map((one) => new Option(one, one)));
+      const on = name === "scores" ? scores.split(",") : [chosen[name] ?? ""];
+      for (const option of list.options) option.selected = on.includes(option.value);
     }
     this.showCommand();
   }
@@ -146,3 +159,6 @@ export class AuditPage {
     at("live").textContent = words;
   }
 }
+
+// The options that say something.
+const said = (options) => Object.fromEntries(Object.entries(options).filter(([, text]) => text));

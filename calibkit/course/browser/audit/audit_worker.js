@@ -1,15 +1,19 @@
 // The part that reads and computes, in a thread of its own, so that the page stays quick.
 //
 //   { number, bytes, file, options, trust, version } ->
-//   { columns }            the names of the columns, as soon as they are known
-//   { refused, unsure }    the words of a refusal, and whether it is the page's alone
-//   { found }              all numbers but those of the test; see shownOf
+//   { columns, values }    the names of the columns, as soon as they are known, and by them the
+//                          labels that each may hold, none where it holds very many, or fractions
+//   { refused, unsure, lists, taken }  the words of a refusal, whether it is the page's alone, the
+//                          lists that answer it, and what was known
+//   { found, label }       all numbers but those of the test; see shownOf
 //   { tested }             the numbers with those of the test
 // Each answer carries the number of its question, so that a late one is known as such.
 import { audit, testOf } from "./auditing.js";
 import { exported } from "./export.js";
 import { Refused, Unsure } from "./refusals.js";
+import { holdsFractions } from "./table.js";
 import { question, tableIn } from "./intake.js";
+import { wordAt } from "./names.js";
 import { read } from "./reading.js";
 
 const POINTS = 240; // of a curve: more are not seen
@@ -20,15 +24,23 @@ export function serveAudit(port) {
     const answer = (said) => port.postMessage({ number, ...said });
     try {
       const table = tableIn(bytes, file);
-      answer({ columns: table.names });
-      const found = audit(read(table, question(options)), file, trust);
-      answer({ found: shownOf(found, exported(found, UNTESTED, version)) });
+      answer({ columns: table.names, values: Object.fromEntries(table.columns.map((one) => [one.name, valuesOf(one)])) });
+      const given = read(table, question(options)), found = audit(given, file, trust);
+      answer({ found: shownOf(found, exported(found, UNTESTED, version)), label: given.label });
       answer({ tested: exported(found, testOf(found), version) });
     } catch (error) {
       if (!(error instanceof Refused || error instanceof Unsure)) throw error;
-      answer({ refused: error.message, unsure: error instanceof Unsure });
+      const { lists, taken } = error;
+      answer({ refused: error.message, unsure: error instanceof Unsure, lists, taken });
     }
   };
+}
+
+function valuesOf(column) {
+  if (holdsFractions(column) || column.mixed) return [];
+  const word = (row) => (column.words ? column.words[row].trim() : wordAt(column, row));
+  const words = [...new Set(column.filled().slice(0, 2000).map(word))];
+  return words.length > 20 ? [] : words.sort();
 }
 
 // The numbers as JSON, and what the pictures need beyond them.

@@ -30,14 +30,11 @@ export function tableIn(bytes, file) {
 // The options as they are used: lists of names, texts for values, null for what is not said.
 export function question(options) {
   const said = (name) => options[name]?.trim() || null;
-  const list = (name) => said(name)?.split(",").map((part) => part.trim()) ?? null;
-  for (const name of ["scores", "classes"]) {
-    if (said(name)?.includes('"')) unsure("This page takes no quotation marks in lists of names.");
+  if (["predicted", "classes", "first"].some(said) || said("kind") === "logprobs") {
+    unsure("Predictions, logarithms, and classes in an order of their own, are read by the command.");
   }
-  const first = said("first");
-  if (first !== null && !/^-?\d+$/.test(first)) refuse("--first-class must be a whole number");
-  return { label: said("label"), groups: said("groups"), scores: list("scores"), positive: said("positive"),
-    first: first === null ? null : Number(first), classes: list("classes"), predicted: said("predicted"),
-    kind: said("kind"), missing: said("missing"), drop: Boolean(options.drop),
-    costs: askedCosts(said("alarm"), said("miss")) };
+  if (said("scores")?.includes('"')) unsure("This page takes no quotation marks in lists of names.");
+  const scores = said("scores")?.split(",").map((part) => part.trim()) ?? null;
+  return { label: said("label"), groups: said("groups"), scores, positive: said("positive"), kind: said("kind"),
+    missing: said("missing"), drop: Boolean(options.drop), costs: askedCosts(said("alarm"), said("miss")) };
 }

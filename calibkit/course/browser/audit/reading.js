@@ -4,23 +4,19 @@
 //   read(table, asked) -> { scores, classes, labels, kind, names, groups, costs, told, rows }
 // scores: a Float64Array of n rows of `classes` numbers, one class of one column. kind: "probs",
 // "logits", or "confidence" of what a row predicts. rows: the places of the rows in the file.
-import { POSITIVE, knownPositive, wordsIn } from "./label_words.js";
-import { bare, shortList, statedKind } from "./names.js";
+import { POSITIVE, bare, knownPositive, shortList, statedKind, wordsIn } from "./names.js";
+import { ask, refuse, unsure } from "./refusals.js";
 import { checkClasses, checkOne } from "./checks.js";
 import { contentOf, sumsTo } from "./content.js";
 import { chosen } from "./choosing.js";
 import { demandUnmixed } from "./table.js";
 import { inOrder, quoted } from "./python_words.js";
-import { refuse, unsure } from "./refusals.js";
 
 const KIND_WORDS = { logits: "logits", percent: "per cent" };
 const NO_LABEL = -100;
 const SORTS = ["kind", "category", "subject", "task", "topic"]; // of answers
 
 export function read(table, asked) {
-  if (asked.predicted !== null || asked.classes !== null || asked.first !== null) {
-    unsure("Predictions, and classes in an order of their own, are read by the command.");
-  }
   if (asked.missing !== null && !/^-?\d+(\.\d+)?$/.test(asked.missing)) unsure("A mark of missing values is no number.");
   const marked = asked.missing === null ? table : table.without(asked.missing);
   if (marked.columns.length < 2 || !marked.length) unsure("The table has no two columns, or no row.");
@@ -31,7 +27,7 @@ export function read(table, asked) {
   const scores = rowsOf(columns, scored === "percent" ? 100 : 1), words = wordsIn(part.of(found.label));
   if (lonely) scores.forEach((score, row) => { scores[row] = Math.min(1, Math.max(0, score)); });
   const others = part.columns.filter(({ name }) => !found.scores.includes(name) && name !== found.label);
-  const of = found.answers ? ofAnswers(words) : lonely ? ofOne(words, scores, others, asked.positive)
+  const of = found.answers ? ofAnswers(words) : lonely ? ofOne(words, scores, others, asked)
     : ofClasses(words, found.classes, scores);
   const lost = marked.length - n;
   const told = [toldOf(marked, found, asked), lost ? `${lost} of ${marked.length} rows left out` : "",
@@ -39,7 +35,7 @@ export function read(table, asked) {
   const groups = asked.groups === null ? null : demandUnmixed(part.of(asked.groups));
   const kind = found.answers ? "confidence" : scored === "logits" ? "logits" : "probs";
   return { scores, classes: columns.length, labels: of.labels, kind, scored, names: of.names, groups, costs: asked.costs,
-    told: told.filter(Boolean).join("; "), rows: Uint32Array.from(rows) };
+    label: found.label, told: told.filter(Boolean).join("; "), rows: Uint32Array.from(rows) };
 }
 
 function toldOf(table, found, asked) {
@@ -101,11 +97,11 @@ function ofAnswers(words) {
   return { labels, names: ["wrong", "right"], told: "judged by whether the prediction is right" };
 }
 
-function ofOne(words, scores, others, asked) {
+function ofOne(words, scores, others, { positive: asked }) {
   const found = inOrder(new Set(words));
   if (found.length !== 2) unsure("One column of scores goes with two labels; for others the command asks.");
   const positive = asked === null ? knownPositive(found) : found.find((word) => word === asked) ?? null;
-  if (positive === null) unsure(`Labels are ${found.join(" and ")}: say which of them the score is of, with --positive.`);
+  if (positive === null) ask(`Labels are ${found.join(" and ")}: of which is the score?`, {}, "positive");
   const labels = Int32Array.from(words, (word) => Number(word === positive));
   const [other] = found.filter((word) => word !== positive);
   checkOne(scores, labels, others);
