@@ -478,12 +478,40 @@ def test_what_it_does_not_read_is_left_to_the_command(visit, tmp_path):
     page = visit()
     (tmp_path / "my table.parquet").write_bytes(b"PAR1")
     choose(page, tmp_path / "my table.parquet")
-    page.locator("#question", has_text="This page does not read this file").wait_for()
+    page.locator("#question", has_text="This file the command can read").wait_for()
     assert page.locator("#command").inner_text() == 'python -m calibkit audit "my table.parquet"'
     (tmp_path / "empty.csv").write_text("", encoding="utf-8")
     choose(page, tmp_path / "empty.csv")
     page.locator("#question", has_text="cannot be audited as it is").wait_for()
     assert page.locator("#refusal").inner_text() == "The file is empty."
+
+
+def test_what_is_not_clear_is_asked_with_three_lists(visit, tmp_path):
+    page, file = visit(), tmp_path / "churn.csv"
+    random = np.random.default_rng(6)
+    p = random.random(300)
+    left = np.where(random.random(300) < p, "left", "stayed")
+    pd.DataFrame({"churned": left, "model": p, "age": 40}).to_csv(file, index=False)
+    choose(page, file)
+    page.locator("#question", has_text="What is what in this file?").wait_for()
+    named = page.locator("label.named select")
+    assert named.evaluate_all("all => all.map(list => list.name)") == [
+        "label",
+        "positive",
+        "scores",
+    ]
+    page.locator("[name=label]").select_option("churned")
+    offered = page.locator("[name=positive] option").all_inner_texts()
+    assert offered == ["as found", "left", "stayed"]
+    page.locator("[name=positive]").select_option("left")
+    page.locator("[name=scores]").select_option("model")
+    page.get_by_role("button", name="Read it so").click()
+    shown(page)
+    options = {"label": "churned", "scores": "model", "positive": "left"}
+    line = page.locator("#command").text_content()
+    assert all(f"--{name}={value}" in line for name, value in options.items())
+    ece = auditing.audit_files(file, **options).binary.ece.value
+    assert f"{100 * ece:.2f}" in page.locator("#event").inner_text()
 
 
 def test_groups_and_a_binary_model_have_their_sections(visit, tmp_path, build):

@@ -213,7 +213,7 @@ def test_the_command_writes_the_page_of_an_audit(tmp_path, capsys):
 
 
 def test_the_page_of_an_audit_looks_names_up_in_the_lists_of_the_command():
-    text = (browser.HERE / "audit" / "name_words.js").read_text("utf-8")
+    text = (browser.HERE / "audit" / "names.js").read_text("utf-8")
     lists = {name: set(words.split()) for name, words in re.findall(
         r"export const (\w+) = words\([`\"]([^`\"]*)[`\"]\)", text)}  # fmt: skip
     assert lists == {

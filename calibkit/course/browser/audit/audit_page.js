@@ -1,12 +1,10 @@
 // The page: a file and the options lead to the worker, its answers to the view.
+import { commandLine, namedIn, whatToDo } from "./refusals.js";
 import { EXAMPLE, exampleText } from "./example.js";
-import { commandLine, namedIn } from "./command_line.js";
-import { whatToDo } from "./refusals.js";
-import { showAudit, showTest, spoken } from "./audit_view.js";
+import { fillLists, showAudit, showTest, spoken } from "./audit_view.js";
 
 const at = (id) => document.getElementById(id);
 const held = (id) => JSON.parse(at(id).textContent);
-const LISTS = { label: "as found", scores: null, positive: "as found", groups: "none" }; // and what else they offer
 
 export class AuditPage {
   // source: the text of this script, of which the worker is made.
@@ -20,10 +18,8 @@ export class AuditPage {
       event.preventDefault();
       this.ask();
     });
-    at("form").addEventListener("input", ({ target }) => {
-      if (target.name === "label") this.showLists(this.options);
-      this.showCommand();
-    });
+    at("form").addEventListener("input", ({ target }) =>
+      (target.name === "label" ? this.showLists(this.options) : this.showCommand()));
     at("download").addEventListener("click", () => this.download());
     at("print").addEventListener("click", () => print());
     this.listenToDrops();
@@ -56,8 +52,7 @@ export class AuditPage {
   begin(file, options = {}) {
     this.file = file;
     at("form").reset();
-    Object.assign(this, { columns: [], values: {}, taken: {}, asked: {} });
-    this.showLists({});
+    this.showLists({}, { columns: [], values: {}, taken: {} });
     this.ask(options);
   }
 
@@ -94,14 +89,10 @@ export class AuditPage {
   // --- what comes back ---
 
   hear({ columns, values, refused, unsure, lists, taken, found, label, tested }) {
-    if (columns) {
-      Object.assign(this, { columns, values });
-      this.showLists(this.asked);
-    }
+    if (columns) this.showLists(this.asked, { columns, values });
     if (refused) this.refuse(refused, unsure, lists, taken);
     if (found) {
-      this.taken = { label };
-      this.showLists(this.asked);
+      this.showLists(this.asked, { taken: { label } });
       at("question").hidden = true;
       at("options").hidden = false;
       at("options").open = false;
@@ -138,16 +129,9 @@ export class AuditPage {
     at("question").scrollIntoView();
   }
 
-  // The lists of columns, and of the labels of one, with what is chosen.
-  showLists(chosen) {
-    const { scores = "" } = chosen, named = chosen.label || this.taken.label;
-    for (const [name, other] of Object.entries(LISTS)) {
-      const list = at("form").elements[name], names = name === "positive" ? this.values[named] ?? [] : this.columns;
-      const found = name === "label" && this.taken.label ? `${other}: ${this.taken.label}` : other;
-      list.replaceChildren(...(other === null ? [] : [new Option(found, "")]), ...names.map((one) => new Option(one, one)));
-      const on = name === "scores" ? scores.split(",") : [chosen[name] ?? ""];
-      for (const option of list.options) option.selected = on.includes(option.value);
-    }
+  showLists(chosen, known = {}) {
+    Object.assign(this, known);
+    fillLists(at("form").elements, this, chosen);
     this.showCommand();
   }
 

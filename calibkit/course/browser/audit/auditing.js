@@ -3,19 +3,19 @@
 //   audit(given, file, trust) -> found, everything but the test, which is drawn
 //   testOf(found) -> { test, power, event }, which takes longest
 // As calibkit.auditing.audits.
-import { BINS } from "../shared/metrics.js";
-import { Measured } from "./measuring.js";
 import { advise } from "./advice.js";
+import { BINS } from "../shared/metrics.js";
 import { calibrationTest } from "./testing.js";
 import { classTable, groupTable, surestMistakes } from "./findings.js";
 import { concerns, offGroups, repeated } from "./concerns.js";
-import { coverageTable } from "./risk.js";
 import { costsOfAnswers } from "./costs.js";
-import { coverOf } from "./trust.js";
+import { coverageTable } from "./risk.js";
+import { coverOf } from "./estimates.js";
 import { crossFitted } from "./cooling.js";
 import { eventOf } from "./event.js";
 import { judgeRows } from "./judging.js";
 import { logitsOf, scoresOf } from "./scoring.js";
+import { Measured } from "./measuring.js";
 import { refuse } from "./refusals.js";
 
 export function audit(given, file, trust) {

@@ -1,6 +1,6 @@
 // The checks of what was read, as calibkit.auditing.checks or stricter: where one fires, the file is
 // left to the command, which says what it found and asks.
-import { rankSums } from "./ranks.js";
+import { rankSums } from "./distributions.js";
 import { unsure } from "./refusals.js";
 
 const FEW = 20, MANY = 30; // rows

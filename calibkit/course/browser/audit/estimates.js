@@ -1,7 +1,8 @@
-// Values with their intervals of 95 %, where they follow from a formula.
-// As calibkit.auditing.intervals.
-import { wilson } from "../shared/metrics.js";
+// Values with their intervals of 95 %, where they follow from a formula, and which may be shown: those
+// that a simulation has seen to cover as they say. As calibkit.auditing.intervals and trust.
+// trust: measure -> "2" (classes) or "more" -> [[rows, whether it covers], ...], by rows.
 import { studentQuantile } from "./distributions.js";
+import { wilson } from "../shared/metrics.js";
 
 export const NONE = [NaN, NaN]; // the ends of an interval that this page does not have
 
@@ -37,3 +38,9 @@ export function meanEnds(values) {
   return [Math.min(mean - t * error + moved, mean), Math.max(mean + t * error + moved, mean)];
 }
 
+// -> covers(measure, classes, n)
+export const coverOf = (trust) => (measure, classes, n) => {
+  const table = trust[measure]?.[classes === 2 ? "2" : "more"] ?? [];
+  const below = table.filter(([rows]) => rows <= n).at(-1), above = table.find(([rows]) => rows >= n);
+  return Boolean(below?.[1]) && (above ?? below)[1];
+};

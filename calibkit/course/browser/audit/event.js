@@ -1,10 +1,10 @@
 // A binary model: the probability of its event, and what decisions made from it cost.
 // As calibkit.auditing.binary, without Platt scaling.
-import { NONE, estimate, meanEnds, meanOf } from "./estimates.js";
-import { Measured } from "./measuring.js";
+import { ascending } from "./distributions.js";
 import { costsOf } from "./costs.js";
-import { ascending } from "./ranks.js";
 import { eventRows } from "./judging.js";
+import { Measured } from "./measuring.js";
+import { NONE, estimate, meanEnds, meanOf } from "./estimates.js";
 
 const THRESHOLDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 

@@ -1,9 +1,8 @@
 // Beyond the measures: classes, groups and the surest mistakes. As calibkit.auditing.findings.
+import { ascending, pOfHits } from "./distributions.js";
 import { BINS, eceOf, reliability } from "../shared/metrics.js";
-import { meanEnds, meanOf } from "./estimates.js";
-import { ascending } from "./ranks.js";
 import { inOrder } from "./python_words.js";
-import { pOfHits } from "./luck.js";
+import { meanEnds, meanOf } from "./estimates.js";
 import { refuse } from "./refusals.js";
 
 const ALPHA_OF_ALL = 0.05, MISTAKES = 20, MOST_GROUPS = 50;

@@ -30,11 +30,11 @@ export function tableIn(bytes, file) {
 // The options as they are used: lists of names, texts for values, null for what is not said.
 export function question(options) {
   const said = (name) => options[name]?.trim() || null;
-  if (["predicted", "classes", "first"].some(said) || said("kind") === "logprobs") {
-    unsure("Predictions, logarithms, and classes in an order of their own, are read by the command.");
+  if (["predicted", "classes", "first", "missing"].some(said) || said("kind") === "logprobs") {
+    unsure("Predictions, logarithms, marks, and classes in an order of their own are read by the command.");
   }
   if (said("scores")?.includes('"')) unsure("This page takes no quotation marks in lists of names.");
   const scores = said("scores")?.split(",").map((part) => part.trim()) ?? null;
   return { label: said("label"), groups: said("groups"), scores, positive: said("positive"), kind: said("kind"),
-    missing: said("missing"), drop: Boolean(options.drop), costs: askedCosts(said("alarm"), said("miss")) };
+    drop: Boolean(options.drop), costs: askedCosts(said("alarm"), said("miss")) };
 }

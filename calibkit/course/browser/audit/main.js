@@ -1,11 +1,12 @@
 // Where it begins: the same script is the page's and, in a thread of its own, the worker's.
+import { audit, testOf } from "./auditing.js";
 import { AuditPage } from "./audit_page.js";
-import { serveAudit } from "./audit_worker.js";
 import { buildThemeSwitch } from "../shared/theme.js";
-import { numbersOf } from "./all_numbers.js";
-import { showSample } from "./sample.js";
+import { exported } from "./export.js";
+import { intake } from "./intake.js";
+import { serveAudit } from "./audit_worker.js";
+import { showSample } from "./example.js";
 
-export const inOneGo = numbersOf; // for tests
 export const page = typeof document === "undefined" ? serveAudit(self) : begun();
 
 function begun() {
@@ -13,4 +14,10 @@ function begun() {
   buildThemeSwitch(at("theme"));
   showSample(at("sample-words"), at("sample-picture"));
   return new AuditPage(document.currentScript.textContent);
+}
+
+// All numbers at once, for tests.
+export function inOneGo(bytes, file, options, trust, version) {
+  const found = audit(intake(bytes, file, options), file, trust);
+  return exported(found, testOf(found), version);
 }

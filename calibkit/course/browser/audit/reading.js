@@ -17,11 +17,9 @@ const NO_LABEL = -100;
 const SORTS = ["kind", "category", "subject", "task", "topic"]; // of answers
 
 export function read(table, asked) {
-  if (asked.missing !== null && !/^-?\d+(\.\d+)?$/.test(asked.missing)) unsure("A mark of missing values is no number.");
-  const marked = asked.missing === null ? table : table.without(asked.missing);
-  if (marked.columns.length < 2 || !marked.length) unsure("The table has no two columns, or no row.");
-  const found = chosen(marked, asked), lonely = found.scores.length === 1;
-  const rows = keptRows(marked, found, asked.drop), part = marked.rows(rows), n = rows.length;
+  if (table.columns.length < 2 || !table.length) unsure("The table has no two columns, or no row.");
+  const found = chosen(table, asked), lonely = found.scores.length === 1;
+  const rows = keptRows(table, found, asked.drop), part = table.rows(rows), n = rows.length;
   const columns = found.scores.map((name) => part.of(name).numbers);
   const scored = (lonely ? kindOfOne : kindOfMany)(contentOf(columns), found.scores, asked.kind);
   const scores = rowsOf(columns, scored === "percent" ? 100 : 1), words = wordsIn(part.of(found.label));
@@ -29,8 +27,8 @@ export function read(table, asked) {
   const others = part.columns.filter(({ name }) => !found.scores.includes(name) && name !== found.label);
   const of = found.answers ? ofAnswers(words) : lonely ? ofOne(words, scores, others, asked)
     : ofClasses(words, found.classes, scores);
-  const lost = marked.length - n;
-  const told = [toldOf(marked, found, asked), lost ? `${lost} of ${marked.length} rows left out` : "",
+  const lost = table.length - n;
+  const told = [toldOf(table, found, asked), lost ? `${lost} of ${table.length} rows left out` : "",
     scored === "probs" ? "" : `taken as ${KIND_WORDS[scored]}`, of.told];
   const groups = asked.groups === null ? null : demandUnmixed(part.of(asked.groups));
   const kind = found.answers ? "confidence" : scored === "logits" ? "logits" : "probs";

@@ -1,5 +1,5 @@
 // What share of the answers is wrong if only the surest are given, and what that is in the mean.
-import { ascending } from "./ranks.js";
+import { ascending } from "./distributions.js";
 
 export const COVERAGES = [1, 0.95, 0.9, 0.8, 0.7, 0.5, 0.3];
 

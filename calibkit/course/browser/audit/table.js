@@ -56,26 +56,6 @@ export class Table {
     return kept.length === this.length ? this
       : new Table(this.columns.map((column) => column.rows(kept)), kept.length);
   }
-
-  // The same with what stands for no value left out, in every column.
-  without(mark) {
-    const number = Number(mark), numeric = mark.trim() !== "" && !Number.isNaN(number);
-    return new Table(this.columns.map((column) => {
-      const same = (row) => !column.lacks(row) && (column.words
-        ? column.words[row].trim() === mark || (numeric && Number(column.words[row]) === number)
-        : numeric && column.numbers[row] === number);
-      const hit = column.places().filter(same);
-      if (!hit.length) return column;
-      if (column.kind === "b") unsure(`Column ${quoted(column.name)} of true and false would have gaps.`);
-      const made = column.rows(column.places());
-      for (const row of hit) {
-        if (made.words) made.words[row] = null;
-        else made.numbers[row] = NaN;
-      }
-      if (made.kind === "i") made.kind = "f";
-      return made;
-    }), this.length);
-  }
 }
 
 // A column whose words count.

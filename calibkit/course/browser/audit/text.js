@@ -40,6 +40,8 @@ export function readText(text) {
   demandOnce(names);
   const below = lines.slice(0, start + 1).reduce((sum, line) => sum + line.length + 1, 0);
   const rows = rowsOf(text.slice(below), apart, names.length);
+  const drawn = rows.slice(0, 3).some((row) => /^[:+ -]*---[:+ -]*$/.test(row.join("")));
+  if (drawn || rows.some((row) => row.every((cell, k) => cell.trim() === names[k]))) unsure("Not every row is one of values.");
   const comma = apart !== "," && lines.slice(start + 1).some((line) => /\d,\d/.test(line));
   return { names, rows, comma, lost: MISSING.filter((word) => !names.some((name) => ends(name, word))) };
 }
