@@ -32,16 +32,19 @@ export function readText(text) {
   if (!head.trim() || head.startsWith("#") || (lines[start + 1] ?? "").startsWith("#")) {
     unsure("The file does not begin with a header.");
   }
-  const apart = stated ? stated[1] : parting(head);
-  if (!apart || !",;\t|".includes(apart)) unsure("No comma, semicolon or tab parts the names of the columns.");
+  const count = (sign) => head.split(sign).length - 1; // of equals the first
+  const apart = stated ? stated[1] : [",", ";", "\t", "|"].reduce((a, b) => (count(b) > count(a) ? b : a));
+  if (!head.includes(apart) || !",;\t|".includes(apart)) unsure("No comma, semicolon or tab parts the names of the columns.");
   const cells = cellsOf(head, apart).map((cell) => cell.trim().replace(/^'+|'+$/g, ""));
   demandNames(cells);
   const names = cells.map((cell, place) => cell.trim() || `Unnamed: ${place}`);
-  demandOnce(names);
+  const twice = names.find((name, place) => names.indexOf(name) !== place);
+  if (twice !== undefined) refuse(`the file has several columns ${quoted(twice)}: give each its own name`);
   const below = lines.slice(0, start + 1).reduce((sum, line) => sum + line.length + 1, 0);
   const rows = rowsOf(text.slice(below), apart, names.length);
   const drawn = rows.slice(0, 3).some((row) => /^[:+ -]*---[:+ -]*$/.test(row.join("")));
-  if (drawn || rows.some((row) => row.every((cell, k) => cell.trim() === names[k]))) unsure("Not every row is one of values.");
+  const again = rows.some((row) => row.every((cell, k) => cell.trim() === names[k]));
+  if (drawn || again) unsure("Not every row is one of values.");
   const comma = apart !== "," && lines.slice(start + 1).some((line) => /\d,\d/.test(line));
   return { names, rows, comma, lost: MISSING.filter((word) => !names.some((name) => ends(name, word))) };
 }
@@ -56,13 +59,6 @@ function firstLines(text) {
   return lines;
 }
 
-// What stands in a header most often; of equals the first.
-function parting(head) {
-  const count = (sign) => head.split(sign).length - 1;
-  const best = [",", ";", "\t", "|"].reduce((a, b) => (count(b) > count(a) ? b : a));
-  return count(best) ? best : null;
-}
-
 function demandNames(cells) {
   const numbers = cells.filter((cell) => NUMBER.test(cell));
   if (numbers.length === cells.length || numbers.some((cell) => !/^\d+$/.test(cell))) {
@@ -70,11 +66,6 @@ function demandNames(cells) {
       + `Write a first line with the names of its ${cells.length} columns, or run the command with --columns.`);
   }
   if (cells.some((cell) => /(?![0-9])[\p{N}]/u.test(cell))) unsure("A name holds digits of an unusual kind.");
-}
-
-function demandOnce(names) {
-  const twice = names.find((name, place) => names.indexOf(name) !== place);
-  if (twice !== undefined) refuse(`the file has several columns ${quoted(twice)}: give each its own name`);
 }
 
 // Whether a column stands for a class that is called like a missing value, p_NA say.
