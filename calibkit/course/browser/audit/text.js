@@ -34,7 +34,7 @@ export function readText(text) {
   }
   const count = (sign) => head.split(sign).length - 1; // of equals the first
   const apart = stated ? stated[1] : [",", ";", "\t", "|"].reduce((a, b) => (count(b) > count(a) ? b : a));
-  if (!head.includes(apart) || !",;\t|".includes(apart)) unsure("No comma, semicolon or tab parts the names of the columns.");
+  if (!head.includes(apart) || !",;\t|".includes(apart)) unsure("No comma, semicolon or tab parts the columns.");
   const cells = cellsOf(head, apart).map((cell) => cell.trim().replace(/^'+|'+$/g, ""));
   demandNames(cells);
   const names = cells.map((cell, place) => cell.trim() || `Unnamed: ${place}`);
