@@ -95,6 +95,11 @@ class Register:
     photographs: Mapping[str, Sequence[str]]
     claims: tuple[Claim, ...]
 
+    def ways_of(self, data: str) -> Mapping[str, Sequence[Any]]:
+        """The ways of training that can be compared on these data, and their strengths."""
+        ways = self.photographs if data == "photographs" else self.ways
+        return self.data[data].get("ways", ways)
+
     @property
     def comparisons(self) -> list[Comparison]:
         return [row for claim in self.claims for row in claim.compare]
@@ -144,10 +149,11 @@ def _check(register: Register) -> None:
     if twice := {name for name in ids if ids.count(name) > 1}:
         raise ValueError(f"claims that stand twice: {', '.join(sorted(twice))}")
     for row in register.comparisons:
-        known = register.photographs if row.data == "photographs" else register.ways
-        for way in (*row.way, *row.rival) if row.way else ():
-            validate.choice(f"way of {row.claim}", way, tuple(known))
+        if row.way:
             validate.choice(f"data of {row.claim}", row.data, tuple(register.data))
+        for way in (*row.way, *row.rival) if row.way else ():
+            known = register.ways_of(row.data)
+            validate.choice(f"way of {row.claim}", way, tuple(known))
 
 
 @dataclass(frozen=True)

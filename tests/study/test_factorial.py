@@ -16,7 +16,7 @@ LISTED = register.read()
 USED = {*range(10), 100, 101, 102, *range(300, 310), *range(5000, 5010), *range(7000, 7010)}
 
 
-@pytest.mark.parametrize("name", ["digits", "text"])
+@pytest.mark.parametrize("name", ["digits", "text", "parts"])
 def test_no_seed_serves_twice(name):
     held = LISTED.data[name]
     judged = factorial.seeds(held)
@@ -30,15 +30,32 @@ def test_every_way_of_the_register_trains(monkeypatch):
     monkeypatch.setattr(factorial, "IMAGES", 64)
     factorial.splits.cache_clear()
     for name in ("digits", "text"):
-        for way, strengths in factorial.ways(name, LISTED.ways).items():
+        for way, strengths in factorial.ways(name, LISTED).items():
             one = factorial.trial(name, 1, way, strengths[-1], 1e-2, 1000, judged=False)
             if way.startswith("focal"):
                 assert one.recipe.loss.keywords == {"gamma": float(way[-1])}
             assert one.recipe.weight_decay == 1e-2
             assert list(one.score) == ["cal"]
             assert (one.recipe.mix is not None) == way.startswith("mixup")
-    assert "mixup of inputs" not in factorial.ways("text", LISTED.ways)
+    assert "mixup of inputs" not in factorial.ways("text", LISTED)
     factorial.splits.cache_clear()
+
+
+def test_parts_are_chosen_on_the_schedule_of_the_source(monkeypatch):
+    monkeypatch.setattr(factorial, "IMAGES", 64)
+    factorial.splits.cache_clear()
+    held = LISTED.data["parts"]
+    make = factorial.maker("parts", held)
+    for way, strengths in factorial.ways("parts", LISTED).items():
+        one = make(2, way, strengths[-1], 1e-2, 1000, False)
+        assert (one.recipe.select is None) == (way == "all images")
+        assert (one.recipe.mix is not None) == way.endswith("mixup")
+        if way == "target's choice":
+            assert one.recipe.select.target.shape == (2, 64, 10)
+    long = make(200, "own choice", 0.0, 1e-2, 1000, True).recipe
+    assert (long.epochs, long.select.share, long.select.warmup) == (200, 0.1, 10)
+    factorial.splits.cache_clear()
+    factorial.target.cache_clear()
 
 
 def test_a_state_is_tuned_by_its_own_criterion():

@@ -14,7 +14,7 @@ import functools
 import itertools
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +26,15 @@ from torch import Tensor
 
 from calibkit import metrics, recalibration
 from calibkit.course import checkout, register
-from calibkit.course.experiments import notes
-from calibkit.course.experiments.night_runs import revision
+from calibkit.course.experiments import night_runs, notes
 from calibkit.course.experiments.ways import changes
 from calibkit.lab import data, models, sweep, training
+from calibkit.prioritization import MaxEntropy
 
 IMAGES, TEST = 1_500, 10_000
+REVISION = night_runs.revision()  # of the code as it was loaded
 SETTING = ["way", "strength", "decay"]
+SMALL_STEPS: dict[str, Any] = {"batch_size": 50, "lr": 0.05, "schedule": "cosine"}
 MEASURES = {
     "accuracy": metrics.accuracy,
     "confidence": lambda probs, _: probs.amax(dim=1).mean().item(),
@@ -63,9 +65,10 @@ def selection_seeds(held: Mapping[str, Any], seed: int) -> list[int]:
     return list(range(start, start + held["selection"]))
 
 
-def ways(name: str, listed: Mapping[str, Sequence[float]]) -> dict[str, Sequence[float]]:
+def ways(name: str, listed: register.Register) -> dict[str, Sequence[float]]:
     """Those of the register that the data can be trained in: words have no blended inputs alone."""
-    return {w: s for w, s in listed.items() if not (name == "text" and w == "mixup of inputs")}
+    known = listed.ways_of(name)
+    return {w: s for w, s in known.items() if not (name == "text" and w == "mixup of inputs")}
 
 
 @functools.cache
@@ -90,6 +93,34 @@ def trial(
         return training.trial(notes.READERS["CNN"], train, score, **options)
     network = functools.partial(models.mlp, 64, 10, width=64)
     return training.trial(network, train, score, **options)
+
+
+def part(epochs: int, way: str, strength: float, decay: float, seed: int, judged: bool, held):
+    """A training on the part of the images that an epoch chooses; held: the entry of the register.
+
+    "own choice": by the network's own entropy, perhaps with a cure; "target's choice": by that of
+    a network four times as wide, trained on the same images with mixup, after as many epochs.
+    """
+    train, cal, test = splits("parts", seed, TEST if judged else 1)
+    choice, _, cure = way.partition(", ")
+    options = {"seed": seed, "epochs": epochs, "weight_decay": decay, **SMALL_STEPS}
+    if choice != "all images":
+        about = {"share": held["share"], "warmup": round(held["warmup"] * epochs)}
+        guide = target(epochs, seed) if choice == "target's choice" else None
+        options["select"] = MaxEntropy(**about, target=guide)
+    options |= changes(cure or "cross-entropy", strength)
+    score = {"cal": cal, "test": test} if judged else {"cal": cal}
+    return training.trial(functools.partial(models.mlp, 64, 10, width=64), train, score, **options)
+
+
+@functools.cache
+def target(epochs: int, seed: int) -> Tensor:
+    """Logits (epochs, n, K) of the target on its training images after each epoch."""
+    own = splits("parts", seed, 1).train
+    options = {"seed": seed, "epochs": epochs, "weight_decay": 5e-4, **SMALL_STEPS}
+    options |= {"watch": {"own": own}, "keep": ("own",), **changes("mixup", 0.2)}
+    one = training.trial(functools.partial(models.mlp, 64, 10, width=256), own, {}, **options)
+    return training.train_trials([one], device="cpu", progress=False)[0].logits["own"]
 
 
 def selected(one: sweep.Outcome) -> dict[str, float]:
@@ -187,14 +218,14 @@ def run(name: str, listed: register.Register, budget: Mapping[str, Any] | None =
     order = [held["epochs"], *(e for e in held["shown"] if e != held["epochs"])]
     for epochs, seed in itertools.product(order, seeds(held)):
         start = time.perf_counter()
-        for settings in _unselected(name, held, listed.ways, epochs, seed):
+        for settings in _unselected(name, held, listed, epochs, seed):
             _select(name, held, epochs, seed, settings)
         grid = _unjudged(name, listed, epochs, seed)
         if grid:
-            make = functools.partial(trial, name, epochs, seed=seed, judged=True)
+            make = functools.partial(maker(name, held), epochs=epochs, seed=seed, judged=True)
             done = sweep.run(make, grid, cache=False, jobs=1, device="cpu", progress=False)
             made = [(one.setting, row) for one in done.outcomes for row in judged(one)]
-            about = {"revision": revision(), "torch": torch.__version__}
+            about = {"revision": REVISION, "torch": torch.__version__}
             rows = [{"epochs": epochs, **s, "seed": seed, **row, **about} for s, row in made]
             keep(name, "judged", rows)
         took = time.perf_counter() - start
@@ -203,6 +234,14 @@ def run(name: str, listed: register.Register, budget: Mapping[str, Any] | None =
             flush=True,
         )
         splits.cache_clear()
+        target.cache_clear()
+
+
+def maker(name: str, held: Mapping[str, Any]) -> Callable[..., training.Trial]:
+    """What makes the trials of the data."""
+    if name == "parts":
+        return functools.partial(part, held=held)
+    return functools.partial(trial, name)
 
 
 def _unselected(name, held, listed, epochs, seed) -> Iterator[list[dict[str, Any]]]:
@@ -224,13 +263,13 @@ def _unselected(name, held, listed, epochs, seed) -> Iterator[list[dict[str, Any
 def _select(name, held, epochs, seed, settings) -> None:
     own = selection_seeds(held, seed)
     grid = [{**one, "seed": other} for one in settings for other in own]
-    make = functools.partial(trial, name, epochs, judged=False)
+    make = functools.partial(maker(name, held), epochs=epochs, judged=False)
     start = time.perf_counter()
     done = sweep.run(make, grid, cache=False, jobs=1, device="cpu", progress=False)
     seconds = (time.perf_counter() - start) / len(grid)
     rows = pd.DataFrame([{**one.setting, **selected(one)} for one in done.outcomes])
     means = rows.groupby(SETTING, sort=False)[["nll", "scaled_nll"]].mean().reset_index()
-    about = {"seconds": round(seconds, 2), "revision": revision(), "torch": torch.__version__}
+    about = {"seconds": round(seconds, 2), "revision": REVISION, "torch": torch.__version__}
     means.insert(0, "epochs", epochs)
     means.insert(4, "seed", seed)
     keep(name, "selection", means.assign(**about).to_dict("records"))
@@ -242,7 +281,7 @@ def _unjudged(name, listed, epochs, seed) -> list[dict[str, Any]]:
     rows = rows[(rows.epochs == epochs) & (rows.seed == seed)]
     found = [
         tuple(best(rows, [way], by).values())
-        for way in ways(name, listed.ways)
+        for way in ways(name, listed)
         for by in listed.criterion.values()
     ]
     there = stored(name, "judged")

@@ -27,6 +27,7 @@ FIGURES = {"as trained": "claims_as_trained.svg", "after T": "claims_after_T.svg
 CURES = ("T1", "T2", "T3", "T4", "T4b", "F5", "F6", "X1", "X3", "X4", "X5", "P2")  # come first
 LOOKS = {
     "digits": (palette.BLUE, "o"),
+    "parts": (palette.SKY, "o"),
     "photographs": (palette.VERMILLION, "s"),
     "text": (palette.GREEN, "^"),
     "other": (palette.GREY, "D"),
