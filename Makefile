@@ -11,7 +11,7 @@ TORCH_INDEX ?=
 PIP    := $(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt \
           $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: lab course test test-slow test-notebooks test-evidence test-browser notebooks pages site bench lint doctor clean help
+.PHONY: lab course test test-slow test-study test-notebooks test-evidence test-browser notebooks pages site bench lint doctor clean help
 
 help:
 	@echo "make lab                  install everything into $(VENV) and open JupyterLab on notebook 00"
@@ -19,6 +19,7 @@ help:
 	@echo "make course EVIDENCE=1    the evidence beside the lessons, too; so for make notebooks"
 	@echo "make test                 install and run the tests; every lesson is executed, at SCALE=smoke"
 	@echo "make test-slow            processes that are killed, full disks, other environments; lessons run twice"
+	@echo "make test-study           the runs and words of the register, before a release"
 	@echo "make test-notebooks       execute the lessons as stored (laptop) and compare their verdicts;"
 	@echo "                          and at SCALE=smoke on a stand-in for CUDA"
 	@echo "make test-evidence        the same for the evidence, before a release"
@@ -78,7 +79,11 @@ site: $(VENV)/.site
 # loadfile: the tests of one file share what it builds
 test: $(VENV)/.test
 	$(BIN)/ruff check .
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m "not slow" $(ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m "not slow" --ignore tests/study $(ARGS)
+
+# what the evidence trains and judges, before a release
+test-study: $(VENV)/.test
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile tests/study $(ARGS)
 
 test-slow: $(VENV)/.test
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m slow tests $(ARGS)

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-OURS = {"calibkit", "tests", "data_scripts"}
+OURS = {"calibkit", "tests", "data_scripts", "study"}
 # By target: what it runs, and what of that it does not.
 RUNS = {
     "lab": (["calibkit"], ["calibkit/course/site"]),
@@ -25,6 +25,7 @@ RUNS = {
     "doctor": (["calibkit"], ["calibkit/course/site"]),
     "site": (["calibkit"], []),
     "test": (["calibkit", "tests"], ["tests/browser", "tests/benchmarks"]),
+    "test-study": (["calibkit", "tests/study", "notebooks/evidence/study"], []),
     "test-slow": (["calibkit", "tests"], ["tests/browser", "tests/benchmarks"]),
     "test-notebooks": (["calibkit", "notebooks/source", "tests/notebooks"], []),
     "test-evidence": (["calibkit", "notebooks/source", "tests/notebooks"], []),

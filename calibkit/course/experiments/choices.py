@@ -17,9 +17,10 @@ import pandas as pd
 import torch
 from torch import Tensor, nn
 
-from calibkit import metrics, mixing
+from calibkit import metrics
 from calibkit.course import scale
 from calibkit.course.experiments import soft_targets, strengths
+from calibkit.course.experiments.ways import changes as cure
 from calibkit.lab import data, models, sweep, training
 from calibkit.prioritization import MaxEntropy, MaxLoss, RandomPart, Selection
 
@@ -188,13 +189,6 @@ def rule(size: scale.Budget, name: str, share: float, noise: float, seed: int) -
             **options, other=nn.functional.cross_entropy(last, train.labels, reduction="none")
         )
     raise ValueError(f"name must be one of {', '.join(RULES)}, got {name!r}")
-
-
-def cure(way: str, strength: float) -> dict[str, Any]:
-    """What a way changes in the training."""
-    if way == "mixup":
-        return {"mix": functools.partial(mixing.mixup, alpha=strength)}
-    return {"loss": soft_targets.loss_of(way, strength)}
 
 
 def trial(

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-import torch
 from torch import Tensor
 from torch.nn.functional import interpolate
 
 from calibkit import curation, losses, metrics, mixing, prioritization
 from calibkit.course.experiments import architectures
+from calibkit.course.experiments.ways import own_labels
 from calibkit.course.scale import Budget
 from calibkit.lab import data, models, sweep, training
 from calibkit.lab.data import Dataset, Predictions
@@ -291,13 +291,6 @@ CHOICES = {
 def exact_labels(inputs: Tensor, labels: Tensor, **unused: Any) -> tuple[Tensor, Tensor]:
     """A `mix` that puts the exact posterior of noisy digits in place of the labels."""
     return inputs, data.NoisyDigits(noise=0.4).posterior(inputs).float()
-
-
-def own_labels(inputs: Tensor, labels: Tensor, *, classes: int, alpha: float, generator):
-    """A `mix` of labels alone, as lesson 12 has it: the image keeps the larger share of its own."""
-    drawn = mixing.draw(len(inputs), alpha, generator=generator, device=inputs.device)
-    larger = torch.maximum(drawn.lam, 1 - drawn.lam)
-    return inputs, mixing.Mix(larger, drawn.partner).soft_labels(labels, classes)
 
 
 # --- the list -------------------------------------------------------------------------------------

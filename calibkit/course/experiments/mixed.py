@@ -7,14 +7,11 @@ and weight decays are those of `soft_targets`, whose table has the rivals.
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from torch import Tensor
 
-from calibkit import mixing
 from calibkit.course import scale
 from calibkit.course.experiments import soft_targets, strengths
 from calibkit.lab import training
@@ -29,29 +26,9 @@ RIVALS = ("cross-entropy", "smoothing", "penalty")  # of `soft_targets`
 PATH = Path("strengths") / "mixed.csv"
 
 
-def own_labels(
-    inputs: Tensor, labels: Tensor, *, classes: int, alpha: float, generator: Any
-) -> tuple[Tensor, Tensor]:
-    """A `mix` function: the images stay; the label keeps the larger share, a partner's the rest."""
-    drawn = mixing.draw(len(inputs), alpha, generator=generator, device=inputs.device)
-    larger = max(drawn.lam, 1 - drawn.lam)
-    return inputs, mixing.Mix(larger, drawn.partner).soft_labels(labels, classes)
-
-
-def mix_of(way: str, alpha: float) -> functools.partial:
-    """What blends each batch in this way."""
-    if way == "labels only":
-        return functools.partial(own_labels, alpha=alpha)
-    if way == "images only":
-        return functools.partial(mixing.mixup, alpha=alpha, mix="inputs")
-    return functools.partial(mixing.mixup, alpha=alpha)
-
-
 def trial(size: scale.Budget, way: str, strength: float, decay: float, seed: int) -> training.Trial:
     """The network of `soft_targets`, trained in one of `WAYS` or as one of its own."""
-    if way not in WAYS:
-        return soft_targets.trial(size, way, strength, decay, seed)
-    return soft_targets.trial(size, "cross-entropy", 0.0, decay, seed, mix=mix_of(way, strength))
+    return soft_targets.trial(size, way, strength, decay, seed)
 
 
 def settings(seeds=strengths.SELECTION) -> list[dict[str, Any]]:

@@ -13,9 +13,10 @@ from typing import Any
 import pandas as pd
 from torch import Tensor
 
-from calibkit import curation, metrics, mixing
+from calibkit import curation, metrics
 from calibkit.course import scale
 from calibkit.course.experiments import soft_targets, strengths
+from calibkit.course.experiments.ways import changes
 from calibkit.lab import data, models, training, translation
 
 CLASSES, LENGTH = 4, 16
@@ -50,9 +51,7 @@ def splits(size: scale.Budget, seed: int, notes: int | None = None) -> data.Spli
 
 def cure(way: str, strength: float) -> dict[str, Any]:
     """What a way changes in the training."""
-    if way == "mixup":
-        return {"mix": functools.partial(mixing.word_mixup, alpha=strength)}
-    return {"loss": soft_targets.loss_of(way, strength)}
+    return changes("mixup of words" if way == "mixup" else way, strength)
 
 
 def trial(

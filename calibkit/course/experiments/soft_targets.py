@@ -16,6 +16,7 @@ import pandas as pd
 from calibkit import losses, metrics, recalibration
 from calibkit.course import scale
 from calibkit.course.experiments import strengths
+from calibkit.course.experiments.ways import changes
 from calibkit.lab import data, models, sweep, training
 
 K = 10
@@ -53,25 +54,11 @@ def trial(
         train,
         {"train": train, "cal": cal, "test": test},
         seed=seed,
-        loss=loss_of(way, strength),
         weight_decay=decay,
         epochs=size.epochs,
+        **({"loss": losses.cross_entropy} | changes(way, strength)),
         **options,
     )
-
-
-def loss_of(way: str, strength: float) -> Callable[..., Any]:
-    if way == "smoothing":
-        return functools.partial(losses.label_smoothing, alpha=strength)
-    if way == "focal":
-        return functools.partial(losses.focal, gamma=strength)
-    if way == "penalty":
-        return functools.partial(losses.confidence_penalty, weight=strength)
-    if way == "Brier":
-        return losses.brier
-    if way.startswith("MMCE"):
-        return functools.partial(losses.mmce, weight=strength, variant=way.split(", ")[1])
-    return losses.cross_entropy
 
 
 def settings(seeds=strengths.SELECTION) -> list[dict[str, Any]]:

@@ -40,6 +40,7 @@ WAYS: dict[str, Callable[[float], dict[str, Any]]] = {
     "mixup of labels": lambda alpha: {"mix": partial(own_labels, alpha=alpha)},
     "mixup of words": lambda alpha: {"mix": partial(mixing.word_mixup, alpha=alpha)},
 }
+WAYS["images only"], WAYS["labels only"] = WAYS["mixup of inputs"], WAYS["mixup of labels"]
 
 
 def changes(way: str, strength: float) -> dict[str, Any]:

@@ -14,7 +14,8 @@ import torch
 
 from calibkit import corruptions, metrics, mixing, recalibration
 from calibkit.course import experiments, verdicts
-from calibkit.course.experiments import cures, mixed, nights, soft_targets, strengths
+from calibkit.course.experiments import cures, mixed, nights, strengths
+from calibkit.course.experiments.ways import changes
 from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
 
@@ -551,11 +552,7 @@ def splits(name, seed):
 def copied(name, way, strength, decay, seed):
     train, cal, test = splits(name, seed)
     network = partial(models.mlp, train.inputs[0].numel(), len(train.classes))
-    change = (
-        {"mix": mixed.mix_of(way, strength)}
-        if way in mixed.WAYS
-        else {"loss": soft_targets.loss_of(way, strength)}
-    )
+    change = changes(way, strength)
     return training.trial(
         network,
         train,

@@ -6,6 +6,7 @@ import torch
 
 from calibkit import mixing
 from calibkit.course.experiments import mixed, soft_targets
+from calibkit.course.experiments.ways import changes
 from calibkit.course.scale import budget
 
 LABELS = torch.arange(200) % 10
@@ -15,7 +16,7 @@ INPUTS = torch.randn(200, 1, 8, 8, generator=torch.Generator().manual_seed(0))
 def blended(way, alpha=0.5, seed=0):
     generator = torch.Generator().manual_seed(seed)
     drawn = mixing.draw(len(INPUTS), alpha, generator=torch.Generator().manual_seed(seed))
-    return *mixed.mix_of(way, alpha)(INPUTS, LABELS, classes=10, generator=generator), drawn
+    return *changes(way, alpha)["mix"](INPUTS, LABELS, classes=10, generator=generator), drawn
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 3])
