@@ -110,6 +110,8 @@ def test_every_claim_of_the_page_is_registered_with_its_source():
     page = claims.listed(checkout.root() / "notebooks" / claims.DETAIL)
     held = {claim.id: (claim.source, claim.figure) for claim in LISTED.claims}
     assert {row.claim: (row.source, row.figure) for row in page}.items() <= held.items()
+    tested = {claim.id: claim.tested for claim in LISTED.claims}
+    assert all(tested[row.claim] in row.tested for row in page)
 
 
 def test_every_older_statement_was_printed_by_its_lesson():
