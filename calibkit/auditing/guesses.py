@@ -569,6 +569,9 @@ def of_what(table: Any, label: str, score: str) -> Unclear:
         f"{_predicted(table, label, score)}, or, if it is the score of one class, --scores "
         f"{joined([score])} --positive {joined([values[-1]]) if len(values) == 2 else 'VALUE'}"
     )
+    if {*values} and {*map(str.casefold, values)} <= {"correct", "incorrect", "right", "wrong"}:
+        return Unclear(f"{why}; or if {label!r} says what is right, --kind confidence",
+                       label=[label], scores=[score], kind="confidence")  # fmt: skip
     return Unclear(why, scores=[score], **_of_predicted(table, label, score, words))
 
 

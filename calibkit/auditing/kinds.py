@@ -212,8 +212,9 @@ def _one(matrix, found: Content, columns: list[str], asked: str | None, answers:
         raise Unclear(f"{why}--kind percent or --kind logits", kind=kind)
     kind = "logprobs" if high <= 0 and answers else "logits"
     more = " or --kind logprobs" if high <= 0 else ""
-    raise Unclear(f"column {column!r} {called}holds {held}, which are no probabilities: say --kind "
-                  f"logits{more}, or name another column with --scores", kind=kind)  # fmt: skip
+    why = f"column {column!r} {called}holds {held}, which are no probabilities: say --kind "
+    why += f"logits{more}, or name another column with --scores"
+    raise Unclear(why, **({} if low >= 0 else {"kind": kind}))  # points of a scorecard, perhaps
 
 
 def _demand_few(scores: np.ndarray, column: str) -> None:

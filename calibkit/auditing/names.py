@@ -70,8 +70,8 @@ BESIDE = {
     ),
     *("number", "nr", "no", "usage", "count", "cutoff", "margin"),
 }
-POSITIVE = ("1", "yes", "true", "positive", "pos", "y", "t", "+1", "+")
-NEGATIVE = ("0", "no", "false", "negative", "neg", "n", "f", "-1", "-")
+POSITIVE = ("1", "yes", "true", "correct", "right", "positive", "pos", "y", "t", "+1", "+")
+NEGATIVE = ("0", "no", "false", "incorrect", "wrong", "negative", "neg", "n", "f", "-1", "-")
 KINDS = {  # by words of all names
     "percent": {"percent", "pct", "percentage", "%"},
     "logprobs": {"logprob", "logprobs", "logp"},

@@ -274,7 +274,9 @@ def _is_number(cell: str) -> bool:
 def _cells(line: str, apart: str) -> list[str]:
     if apart == SPACES:
         return [cell.strip("\"'") for cell in line.split()]
-    return [cell.strip().strip("'") for cell in next(csv.reader([line], delimiter=apart), [])]
+    escape = "\\" if '\\"' in line else None
+    cells = next(csv.reader([line], delimiter=apart, escapechar=escape), [])
+    return [cell.strip().strip("'") for cell in cells]
 
 
 def _quoting(body: str, apart: str, width: int, options: Any) -> dict[str, Any]:

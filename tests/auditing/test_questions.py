@@ -135,6 +135,7 @@ FORMS = TOOLS | {
         ),
         one((10 * TOP).round() / 10, HITS.labels, True),
     ),
+    "graded.csv": (csv(confidence=TOP, grade=np.where(HITS.labels, "correct", "incorrect")), HITS),
     "zero_shot.jsonl": (jsonl(map(zero_shot, range(N))), THREE),
     "bigquery.jsonl": (
         jsonl(
@@ -296,6 +297,7 @@ def test_labels_of_a_second_file_go_before_a_column_of_the_first(tmp_path):
         {"id": range(N), "target": Q},  # no truth
         {"confidence": ["high", "low"] * (N // 2), "correct": Y},
         {"question": "q", "answer": "B", "exact_match": Y},  # no confidence
+        {"default": Y, "score": 600 - (50 * np.log(Q / (1 - Q))).round()},  # a scorecard's points
     ],
 )
 def test_what_lacks_truth_or_scores_gets_no_command(columns, tmp_path):

@@ -27,8 +27,8 @@ const STATED_KINDS = {
   logits: words("logit logits"),
   probs: words("conf confidence msp p pd prob proba probabilities probability probs sigmoid softmax"),
 };
-export const POSITIVE = ["1", "yes", "true", "positive", "pos", "y", "t", "+1", "+"];
-export const NEGATIVE = ["0", "no", "false", "negative", "neg", "n", "f", "-1", "-"];
+export const POSITIVE = ["1", "yes", "true", "correct", "right", "positive", "pos", "y", "t", "+1", "+"];
+export const NEGATIVE = ["0", "no", "false", "incorrect", "wrong", "negative", "neg", "n", "f", "-1", "-"];
 
 // A name in small letters, all that parts its words an underscore.
 export function bare(name) {
