@@ -111,15 +111,13 @@ def _begin(words: str) -> str:
 
 def _means(value: float, gap: Estimate) -> str:
     """What a temperature says of the model: too sure only where the gap says so, too."""
-    side = "large" if value > 1 else "small"
-    agrees = gap.clear and (gap.value > 0) == (value > 1)
-    if agrees:
-        sure = "the model too sure" if value > 1 else "the model not sure enough"
-        return f"{'above' if value > 1 else 'below'} 1 the logits were too {side}, {sure}"
+    side, sure = ("large", "too sure") if value > 1 else ("small", "not sure enough")
+    start = f"{'above' if value > 1 else 'below'} 1 the logits were too {side}"
+    if gap.clear and (gap.value > 0) == (value > 1):
+        return f"{start}, the model {sure}"
     return (
-        f"{'above' if value > 1 else 'below'} 1 the logits were too {side} for the likelihood, "
-        f"while the signed gap does not say that the model is "
-        f"{'too sure' if value > 1 else 'not sure enough'} on average"
+        f"{start} for the likelihood, while the signed gap does not say that the model is {sure} "
+        f"on average"
     )
 
 

@@ -103,21 +103,21 @@ def binary(
         test=test,
         diagram=mine.wide,
         platt=mapped.fitted,
-        maps={name: _three(event_estimates(model)) for name, model in models.items()},
-        gain={name: _three(each) for name, each in gain.items()},
+        maps={name: _three(model) for name, model in models.items()},
+        gain={name: _halved(each) for name, each in gain.items()},
         net_benefit=net_benefit(rows.confidence, event, units),
         costs=decided,
     )
 
 
-def event_estimates(model: Measured) -> dict[str, Estimate]:
-    """The NLL, Brier score and ECE of `event_rows`, with intervals where they are known to hold."""
-    losses = {name: model.estimate(name) for name in ("nll", "brier")}
-    return losses | {"ece": model.estimate("ece", as_known="event_ece")}
+def _three(model: Measured) -> dict[str, Estimate]:
+    """NLL, Brier score and ECE of `event_rows`, with intervals where they are known to hold."""
+    known = {"ece": "event_ece"}
+    return _halved({name: model.estimate(name, as_known=known.get(name)) for name in MAPPED})
 
 
-def _three(estimates: dict[str, Estimate]) -> dict[str, Estimate]:
-    """NLL, Brier score and ECE; the Brier score as (p - y)^2, half of the sum over both classes."""
+def _halved(estimates: dict[str, Estimate]) -> dict[str, Estimate]:
+    """The three with the Brier score as (p - y)^2, half of the sum over both classes."""
     half = estimates["brier"]
     brier = Estimate(half.value / 2, half.low / 2, half.high / 2)
     return {name: estimates[name] for name in MAPPED} | {"brier": brier}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -31,14 +30,9 @@ FLAGS = ["no sample", "rare, and off", "rare", "off"]
 
 
 def calibration(
-    rows: Rows,
-    units: Units,
-    *,
-    bins: int,
-    resamples: int,
-    seed: int,
+    rows: Rows, units: Units, *, bins: int, resamples: int, seed: int,
     sizes: Sequence[float] = SIZES,
-) -> tuple[CalibrationTest, dict[float, float]]:
+) -> tuple[CalibrationTest, dict[float, float]]:  # fmt: skip
     """The test of calibration, and its power.
 
     Hits are drawn row by row with the chance that the confidence says. Where rows belong to
@@ -50,19 +44,16 @@ def calibration(
     """
     random = np.random.default_rng(seed)
     draw = _hits if units.of is None else _signs
-    drawn = draw(rows, units, bins, random)
-    by_chance, fewer = drawn.errors(0.0, resamples), max(20, resamples // 5)
-    test = judged(drawn.observed, by_chance, _spiegelhalter(rows, units))
+    observed, errors = draw(rows, units, bins, random)
+    by_chance, fewer = errors(0.0, resamples), max(20, resamples // 5)
+    test = judged(observed, by_chance, _spiegelhalter(rows, units))
     threshold = np.quantile(by_chance, 1 - ALPHA)
-    power = {size: float((drawn.errors(size, fewer) > threshold).mean()) for size in sizes}
+    power = {size: float((errors(size, fewer) > threshold).mean()) for size in sizes}
     return test, power
 
 
-class Drawn(NamedTuple):
-    """The ECE of a sample, and (times,) errors of others, too sure by `size` everywhere."""
-
-    observed: float
-    errors: Callable[[float, int], np.ndarray]
+# the ECE of a sample, and (times,) errors of others, too sure by a size everywhere
+Drawn = tuple[float, Callable[[float, int], np.ndarray]]
 
 
 def _hits(rows: Rows, units: Units, bins: int, random: np.random.Generator) -> Drawn:
@@ -75,7 +66,7 @@ def _hits(rows: Rows, units: Units, bins: int, random: np.random.Generator) -> D
         chance = confidence if size == 0 else (confidence - size).clip(0, 1)
         return drawn_errors(error, confidence, chance, times, random)
 
-    return Drawn(error(confidence, rows.correct.numpy()), errors)
+    return error(confidence, rows.correct.numpy()), errors
 
 
 def _weighted_error(confidence: np.ndarray, weight: np.ndarray, bins: int) -> Callable[..., float]:
@@ -107,7 +98,7 @@ def _signs(rows: Rows, units: Units, bins: int, random: np.random.Generator) -> 
         signs = random.integers(0, 2, size=(times, count)) * 2.0 - 1
         return np.abs(size * shares.sum(0) + signs @ table).sum(1)
 
-    return Drawn(float(np.abs(table.sum(0)).sum()), errors)
+    return float(np.abs(table.sum(0)).sum()), errors
 
 
 def _spiegelhalter(rows: Rows, units: Units) -> float:
@@ -185,14 +176,9 @@ def _p_of(rows: Rows, units: Units, mine: Tensor) -> float:
 
 
 def groups(
-    rows: Rows,
-    cooled: Rows | None,
-    units: Units,
-    codes: np.ndarray,
-    names: Sequence[str],
-    bins: int,
-    level: float,
-) -> pd.DataFrame:
+    rows: Rows, cooled: Rows | None, units: Units, codes: np.ndarray, names: Sequence[str],
+    bins: int, level: float,
+) -> pd.DataFrame:  # fmt: skip
     """A row a group: samples, accuracy, mean confidence, gap with its interval, ECE, p and flag.
 
     cooled: the rows with their temperatures, for the gap that is left with its interval; None where

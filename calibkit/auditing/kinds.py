@@ -88,13 +88,18 @@ def scaled(matrix, kind: str, single: bool):
 def _many(matrix, found: Content, columns: list[str], asked: str | None, answers: bool) -> str:
     """The kind of K columns of scores."""
     said, held = names.kind_of(columns), _held(found)
-    text = f"the scores {names.short(columns)} {_words(found)}"
+    sums = found.sums[~found.bad]
+    text = (
+        f"the scores {names.short(columns)} hold values from {found.low:.4g} to {found.high:.4g}, "
+        f"sums of rows from {sums.min():.4g} to {sums.max():.4g}"
+    )
     if asked is not None:
         if asked in ("logits", "logprobs"):
             return "logits" if held != asked else asked
         if held == asked or (asked == "probs" and held == "nearly"):
             return asked
-        raise _other(f"{text}, and are no {CALLED[asked]}", held)
+        kind = {"probs": "probs", "nearly": "probs", "percent": "percent"}.get(held, "logits")
+        raise Unclear(f"{text}, and are no {CALLED[asked]}: say --kind {kind}", kind=kind)
     if held in ("logits", "positive"):
         _demand_all(matrix, found)
     if held in ("probs", "percent"):
@@ -118,11 +123,6 @@ def _many(matrix, found: Content, columns: list[str], asked: str | None, answers
         )
     called = f", but are called {CALLED[said]}" if said else ""
     raise Unclear(f"{text}{called}: say --kind logits if they are logits", kind="logits")
-
-
-def _other(text: str, held: str) -> Unclear:
-    kind = held if held in ("probs", "percent") else "probs" if held == "nearly" else "logits"
-    return Unclear(f"{text}: say --kind {kind}", kind=kind)
 
 
 def _held(found: Content) -> str:
@@ -154,14 +154,6 @@ def _demand_all(matrix, found: Content) -> None:
             f"with --missing=NUMBER and --drop-missing",
             **({"missing": mark, "drop_missing": True} if mark else {}),
         )
-
-
-def _words(found: Content) -> str:
-    sums = found.sums[~found.bad]
-    return (
-        f"hold values from {found.low:.4g} to {found.high:.4g}, sums of rows from "
-        f"{sums.min():.4g} to {sums.max():.4g}"
-    )
 
 
 def _one(matrix, found: Content, columns: list[str], asked: str | None, answers: bool) -> str:

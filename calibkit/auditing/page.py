@@ -85,22 +85,20 @@ def number(value: float, name: str, signed: bool = False) -> str:
 
 def cell(it: Estimate, name: str, signed: bool = False) -> str:
     """A value, bold where it is clear, with its interval below."""
-    value, low, high = (number(x, name, signed) for x in (it.value, it.low, it.high))
-    return stacked(it, value, low, high, signed)
+    return stacked(it, [number(x, name, signed) for x in (it.value, it.low, it.high)], signed)
 
 
 def hundred(it: Estimate | float, signed: bool = False) -> str:
     """The cost of 100 rows with its interval below."""
     it = it if isinstance(it, Estimate) else Estimate(it, math.nan, math.nan)
     sign = "+" if signed else ""
-    ends = (f"{100 * x:{sign}.1f}".replace("-", "−") for x in (it.value, it.low, it.high))
-    value, low, high = ends
-    return stacked(it, value, low, high, signed)
+    texts = [f"{100 * x:{sign}.1f}".replace("-", "−") for x in (it.value, it.low, it.high)]
+    return stacked(it, texts, signed)
 
 
-def stacked(it: Estimate, value: str, low: str, high: str, signed: bool) -> Markup:
-    text = Markup("<strong>{}</strong>" if signed and it.clear else "{}").format(value)
-    ends = (end.removesuffix(PERCENT) for end in (low, high))  # the value above has the sign
+def stacked(it: Estimate, texts: list[str], signed: bool) -> Markup:
+    text = Markup("<strong>{}</strong>" if signed and it.clear else "{}").format(texts[0])
+    ends = (end.removesuffix(PERCENT) for end in texts[1:])  # the value above has the sign
     return text + Markup("<small>{} to {}</small>").format(*ends) if it.known else text
 
 
@@ -166,25 +164,20 @@ PAGE.filters["p"] = p_words
 def _event(it: Binary, fits: bool) -> dict[str, Any]:
     """Temperature and Platt scaling beside the model as it is, and what thresholds are worth."""
     first, *others = [name for name in it.maps if name != "temperature" or fits]
-    rows = []
-    for name in MAPPED:
-        rows.append([EVENT[name], cell(it.maps[first][name], name)])
-        for other in others:
-            rows[-1] += [
-                number(it.maps[other][name].value, name),
-                cell(it.gain[other][name], name, True),
-            ]
+    rows = [
+        [EVENT[name], cell(it.maps[first][name], name)] + [
+            text for other in others
+            for text in (
+                number(it.maps[other][name].value, name), cell(it.gain[other][name], name, True)
+            )
+        ]
+        for name in MAPPED
+    ]  # fmt: skip
     worth = [
-        (
-            percent(t, 0),
-            percent(acted),
-            percent(found, 2),
-            percent(alarms, 2),
-            _signed(benefit),
-            _signed(all_),
-        )
-        for t, acted, found, alarms, benefit, all_ in it.net_benefit.itertuples(index=False)
-    ]
+        (percent(t, 0), percent(acted), percent(found, 2), percent(alarms, 2), _signed(one),
+         _signed(every))
+        for t, acted, found, alarms, one, every in it.net_benefit.itertuples(index=False)
+    ]  # fmt: skip
     platt = " and ".join(f"{slope:.3f} s {shift:+.3f}" for slope, shift in it.platt).replace(
         "-", "−"
     )
@@ -205,24 +198,12 @@ def _classes(table: pd.DataFrame) -> dict[str, Any]:
     what = "all classes" if len(shown) == len(table) else f"the {len(shown)} that are off most"
     what += f" and the {len(extra)} rarest others" if len(extra) else ""
     rows = [
-        (
-            c.name,
-            f"{c.samples:,}",
-            percent(c.recall),
-            f"{c.predicted:,}",
-            percent(c.said),
-            percent(c.right),
-            number(c.gap, "gap", True),
-            c.flag,
-        )
+        (c.name, f"{c.samples:,}", percent(c.recall), f"{c.predicted:,}", percent(c.said),
+         percent(c.right), number(c.gap, "gap", True), c.flag)
         for c in pd.concat([shown, extra]).itertuples()
-    ]
-    return {
-        "off": int(table["flag"].str.contains("off").sum()),
-        "rare": int(rare.sum()),
-        "what": what,
-        "rows": rows,
-    }
+    ]  # fmt: skip
+    off = int(table["flag"].str.contains("off").sum())
+    return {"off": off, "rare": int(rare.sum()), "what": what, "rows": rows}
 
 
 def _groups(table: pd.DataFrame | None, fits: bool) -> dict[str, Any]:
