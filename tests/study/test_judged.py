@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
-from study import factorial, judged
+from study import factorial, judged, page
 
 from calibkit.course import checkout, register
 from calibkit.course.experiments import nights
@@ -63,6 +63,19 @@ def test_a_word_that_is_known(synthetic, how, word, mean):
     else:  # no spread, which decides nothing
         assert not found.any()
         assert word == "OPEN"
+
+
+def test_over_epochs_each_way_stands_beside_cross_entropy(synthetic):
+    few = dataclasses.replace(LISTED, ways={name: [0.0] for name, *_ in RUNS})
+    shown = judged.over_epochs("digits", few)
+    means = shown.groupby(["way", "state"]).difference.mean().round(9)
+    assert set(shown.epochs) == {60}  # the others lack their seeds
+    assert means["smoothing", "as trained"] == -0.04
+    assert means["smoothing", "after T"] == -0.05
+    assert means["penalty", "after T"] == 0.01
+    assert not means["cross-entropy"].any()
+    made = page.against_epochs(shown)
+    assert [len(ax.containers) for ax in made.axes] == [3, 3]
 
 
 def test_nobody_looks_between(synthetic):

@@ -37,17 +37,21 @@ def values(row: register.Comparison, listed: register.Register) -> np.ndarray | 
     return None if any(side is None for side in sides) else sides[0] - sides[1]
 
 
-def on_known_truth(row, ways, listed) -> np.ndarray | None:
-    """The measure of the best of these ways, chosen for each judged seed on its own seeds."""
+def on_known_truth(row, ways, listed, epochs: int | None = None) -> np.ndarray | None:
+    """The measure of the best of these ways, chosen for each judged seed on its own seeds.
+
+    epochs: in place of those that are judged.
+    """
     held, by = listed.data[row.data], listed.criterion[row.state]
+    epochs = held["epochs"] if epochs is None else epochs
     chosen, judged = (_table(row.data, part) for part in ("selection", "judged"))
     found = []
     for seed in factorial.seeds(held):
-        tried = chosen[(chosen.epochs == held["epochs"]) & (chosen.seed == seed)]
+        tried = chosen[(chosen.epochs == epochs) & (chosen.seed == seed)]
         if not set(ways) <= set(tried.way):
             return None
         wanted = {**factorial.best(tried, ways, by), "seed": seed, "state": row.state}
-        wanted["epochs"] = held["epochs"]
+        wanted["epochs"] = epochs
         own = judged[(judged[list(wanted)] == pd.Series(wanted)).all(axis=1)]
         if len(own) != 1:
             return None
@@ -68,6 +72,23 @@ def on_photographs(row, ways, listed) -> np.ndarray:
     best = runs.groupby(["loss", "decay"])[names["chosen by"]].mean().idxmin()
     own = runs[(runs.loss == best[0]) & (runs.decay == best[1])].sort_values("seed")
     return own[names[row.measure]].to_numpy()
+
+
+def over_epochs(name: str, listed: register.Register) -> pd.DataFrame:
+    """Displayed without a word: each way less cross-entropy, a row a way, state, epochs and seed.
+
+    Both at their best; ECE as trained, NLL after T. Epochs that lack a seed are left out.
+    """
+    rows = []
+    for way in factorial.ways(name, listed):
+        for state, measure in (("as trained", "ECE"), ("after T", "NLL")):
+            one = register.Comparison("", name, measure, listed.margins[measure], state, way=(way,))
+            for epochs in sorted(listed.data[name]["shown"]):
+                sides = [on_known_truth(one, w, listed, epochs) for w in (one.way, one.rival)]
+                if all(side is not None for side in sides):
+                    about = {"way": way, "state": state, "measure": measure, "epochs": epochs}
+                    rows += [{**about, "difference": x} for x in sides[0] - sides[1]]
+    return pd.DataFrame(rows)
 
 
 @functools.cache

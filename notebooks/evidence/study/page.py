@@ -18,8 +18,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from calibkit.course import checkout, claims, register
+from calibkit.course.verdicts import interval
 from calibkit.pictures import palette
-from study.judged import NAME, WAITING, counts
+from study.judged import NAME, WAITING, counts, over_epochs
 
 START, END = "<!-- the register -->", "<!-- end of the register -->"
 PAGE, COMPARED = "claims.md", "claims_compared.md"
@@ -73,6 +74,29 @@ def forest(rows: pd.DataFrame, state: str, says: Mapping[str, str]) -> Figure:
     ax.minorticks_off()
     ax.set_xlabel(f"{state}: margins against the claim, and for it")
     made.legend(loc="outside upper right", ncols=4, fontsize=8)
+    return made
+
+
+def against_epochs(rows: pd.DataFrame) -> Figure:
+    """A panel a state: each way less cross-entropy over the epochs, mean and 98.75 % interval."""
+    made, grid = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+    colours = dict(zip(rows.way.unique(), 2 * palette.CYCLE, strict=False))
+    for ax, (state, part) in zip(grid, rows.groupby("state", sort=False), strict=True):
+        margin = register.read().margins[part.measure.iloc[0]]
+        ax.axhspan(-margin, margin, color="#E5E5E5", zorder=0)
+        for place, (way, own) in enumerate(part.groupby("way", sort=False)):
+            told = own.groupby("epochs").difference.apply(lambda x: interval(x, level=0.9875))
+            means, lows, highs = np.array(told.to_list()).T
+            x = told.index.to_numpy() * 1.02 ** (place - 6)
+            marker = palette.MARKERS[place % len(palette.MARKERS)]
+            bars = [means - lows, highs - means]
+            ax.errorbar(x, means, bars, marker=marker, ms=4, lw=1, color=colours[way], label=way)
+        ax.set_xscale("log")
+        ticks = sorted(part.epochs.unique())
+        ax.set_xticks(ticks, [str(tick) for tick in ticks])
+        ax.minorticks_off()
+        ax.set(xlabel="epochs", ylabel=f"{part.measure.iloc[0]} {state}, less cross-entropy's")
+    made.legend(*grid[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return made
 
 
@@ -143,8 +167,16 @@ def write() -> None:
     says = {claim.id: claim.says for claim in listed}
     for state, name in FIGURES.items():
         made = forest(rows, state, says)
-        made.savefig(Path(home / "images" / name), metadata={"Date": None})
-        plt.close(made)
+        _keep(made, home / "images" / name)
+    for name in ("digits", "text"):
+        shown = over_epochs(name, register.read())
+        if not shown.empty:
+            _keep(against_epochs(shown), home / "images" / f"claims_epochs_{name}.svg")
+
+
+def _keep(made: Figure, path: Path) -> None:
+    made.savefig(path, metadata={"Date": None})
+    plt.close(made)
 
 
 if __name__ == "__main__":
