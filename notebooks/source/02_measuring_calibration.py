@@ -368,6 +368,7 @@ for ax, (name, role) in zip(axes, roles.items(), strict=True):
     _ = sns.lineplot(one, x="n", y="ECE", errorbar=("pi", 90), ax=ax, **role.line(label="measured"))
     _ = ax.axhline(truths[name], ls="--", color=palette.GREY, label="exact")
     _ = ax.set(title=name, xscale="log", xlabel="images in the test set", ylim=(0, None))
+    plots.percent(ax, "y")
     _ = ax.legend()
     few, many = (drawn[name, n].mean() - truths[name] for n in (500, 2000))
     print(f"{name}: measured minus exact {few:+.2%} with 500 images, {many:+.2%} with 2,000")

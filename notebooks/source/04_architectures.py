@@ -324,6 +324,8 @@ for ax, measure in zip(axes, ("ECE", "accuracy", "NLL"), strict=True):
         plots.spread(list(counts.values()), along(kind, measure, "after T"), looks[kind], ax=ax)
     _ = ax.axhline(exact[measure], **palette.TRUTH.line(marker="", label="exact posterior"))
     _ = ax.set(title=f"{measure} after T", xscale="log", xlabel="training images")
+    if measure != "NLL":
+        plots.percent(ax, "y")
     _ = ax.set_xticks(list(counts.values()), [str(n) for n in counts.values()]), ax.minorticks_off()
     words = ", ".join(f"{kind} {along(kind, measure, 'after T')[:, 0].mean():.3f} to "
                       f"{along(kind, measure, 'after T')[:, -1].mean():.3f}" for kind in kinds)

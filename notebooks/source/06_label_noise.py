@@ -320,6 +320,7 @@ for ax, (name, table) in zip(axes, tables.items(), strict=True):
     _ = alt_text.note(ax, f"{name}, {'; '.join(words)}.")
     print(f"{name}: {words[1]}")
 _ = axes[0].set(ylabel="confidence - accuracy, true labels")
+plots.percent(axes[0], "y", unit="points")
 _ = axes[2].legend(fontsize="x-small", loc="upper right")
 plt.show()
 

@@ -258,6 +258,7 @@ for name, rows in readers.items():
     print(f"  {rows[:, -1].mean():4.0%}  {name}")
     _ = plots.spread(range(1, K + 1), rows, looks[name].named(name), ax=ax)
 _ = ax.set(xlabel="rank of the digit: 1 is the commonest", ylabel="ECE of its images", ylim=(0, 1))
+plots.percent(ax, "y")
 _ = ax.legend(fontsize="small")
 words = "; ".join(f"{name}: {of}" for name, of in ends.items())
 _ = alt_text.note(ax, f"ECE of each digit's images. {words}.")

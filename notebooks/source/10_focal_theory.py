@@ -123,6 +123,7 @@ fig, ax = plt.subplots(figsize=(6.4, 3))
 for gamma, role in looks.items():
     _ = ax.plot(grid, theory.gradient_ratio(grid, gamma), **role.line(marker=""))
 _ = ax.set(xlabel="probability p of the label", ylabel="gradient ratio g", ylim=(-0.05, 1.7), xlim=(0, 1))
+plots.percent(ax, "x")
 _ = ax.legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5))
 _ = alt_text.note(ax, "Gradient ratio against the probability p of the label, one line per gamma: all begin at 1, "
                       "rise "
@@ -228,6 +229,8 @@ _ = left.set(xlabel="answer p", ylabel="expected loss above its minimum", xlim=(
              title="where the truth is 90 %")
 _ = right.set(xlabel="truth q", ylabel="cheapest answer p*", xlim=(0, 1), ylim=(0, 1), aspect="equal",
               title="for every truth")
+plots.percent(left, "x")
+plots.percent(right, "xy")
 _ = right.legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5))
 _ = alt_text.note(left, "Expected loss above its minimum against the answer p where the truth is 0.9; the lowest "
                         "points: " + ", ".join(told))

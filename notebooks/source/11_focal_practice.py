@@ -76,6 +76,7 @@ for number, gamma in enumerate((0.0, 1.0, 2.0, 3.0)):
 for words, p in three.items():
     _ = ax.annotate(words, (p, 1.19), ha="left" if p < 0.1 else "center", fontsize="small")
 _ = ax.set(xlabel="probability that the label has already", ylabel="pull", ylim=(0, 1.3))
+plots.percent(ax, "x")
 _ = ax.legend(fontsize="small", loc="upper right", bbox_to_anchor=(1, 0.9))
 found = {words: [pull(p, gamma).item() for gamma in (0.0, 3.0)] for words, p in three.items()}
 _ = alt_text.note(ax, "The pull against the label's probability for gamma 0 to 3. From gamma 0 to 3: " + "; ".join(

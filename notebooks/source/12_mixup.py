@@ -347,12 +347,12 @@ for claim, way in (("12h", "mixup"), ("12o", "images only")):
 # ## 4. Unsure where it should be?
 #
 # The doctor needs more than an average: doubt on the images that *are* doubtful. The exact posterior knows which these
-# are. The picture compares it with three networks, each after its temperature. Across is the confidence of the network;
-# upwards, how probable its answer is for the exact reader. The darker a square, the more images lie in it. A perfect
-# reader lies on the dashed line.
+# are. The picture takes the images that a network doubts after its temperature (confidence below 70 %). Across is how
+# probable its answer is for the exact reader; upwards, the share of the doubted images. A network that doubts where it
+# should has no bar at the right end.
 
 # %% tags=["drawing"]
-fig, axes = plt.subplots(1, 3, figsize=(10.5, 3.4), sharey=True)
+fig, axes = plt.subplots(1, 3, figsize=(10.5, 3), sharey=True)
 for ax, way in zip(axes, ("cross-entropy", "mixup", "images only"), strict=True):
     parts = []
     for one in contest.where(way=way):
@@ -360,27 +360,26 @@ for ax, way in zip(axes, ("cross-entropy", "mixup", "images only"), strict=True)
         confidence, said = recalibration.TemperatureScaler().fit(cal.logits, cal.labels).probs(test.logits).max(dim=1)
         parts.append(torch.stack([confidence, test.posterior.gather(1, said[:, None])[:, 0]]))
     sure, honest = torch.cat(parts, dim=1)
-    share = np.full(len(sure), 1 / len(sure))
-    *_, picture = ax.hist2d(sure.numpy(), honest.numpy(), bins=20, weights=share, range=[[0, 1], [0, 1]],
-                            cmap="Blues", norm="log", vmin=1e-5, vmax=0.5)
-    _ = ax.plot([0, 1], [0, 1], **palette.DIAGONAL.line())
-    _ = ax.set(title=f"{way}, after T", xlabel="confidence", aspect="equal")
     doubted = sure < 0.7
+    shares = np.histogram(honest[doubted], bins=10, range=(0, 1))[0] / doubted.sum().item()
     needless = (honest[doubted] > 0.9).double().mean()
+    _ = ax.bar(np.arange(9) / 10 + 0.05, shares[:9], 0.1, color=palette.SKY, edgecolor="white")
+    _ = ax.bar(0.95, shares[9], 0.1, color=palette.VERMILLION, edgecolor="white", hatch="//", label="need no doubt")
+    _ = ax.set(title=f"{way}, after T", xlabel="posterior of the answer", xlim=(0, 1))
+    plots.percent(ax, "x")
     print(f"{way}: doubts {doubted.double().mean():.0%} of the images (confidence below 70 %). Of these images "
           f"{needless:.0%} need no doubt: for the exact reader the answer is right with more than 90 %")
     _ = alt_text.note(ax, f"{way}: {doubted.double().mean():.0%} of the images have a confidence below 0.7; of these "
-                          f"the posterior is above 0.9 for {needless:.0%}")
-_ = axes[0].set_ylabel("posterior of the predicted class")
-bar = fig.colorbar(picture, ax=axes, label="share of images (log scale)")
-_ = alt_text.note(bar.ax, "Colour bar: share of images on a log scale")
+                          f"the posterior is above 0.9 for {needless:.0%} and below 0.1 for {shares[0]:.0%}")
+_ = axes[0].set_ylabel("share of the doubted images")
+plots.percent(axes[0], "y")
+_ = axes[0].legend(loc="upper left")
+plt.show()
 
 # %% [markdown]
-# In the dark row at the top, the exact reader is sure that the network is right; in the one at the bottom, that it is
-# wrong. All three networks doubt many images of the top row, and are sure of some at the bottom. In one column (one
-# confidence) some images deserve more confidence and others less. On average it fits, so the ECE stays small. No network
-# is unsure just *where it should be*. A doctor who looks again at the doubted images should know that many of them did
-# not need it.
+# Four in ten of the doubted answers need no doubt, whichever way the network was trained. In one column of confidence some
+# images deserve more of it and others less. On average it fits, so the ECE stays small. No network is unsure just *where
+# it should be*. A doctor who looks again at the doubted images should know that many of them did not need it.
 #
 # ## 5. On photographs, and on the map
 #

@@ -277,6 +277,7 @@ shown = {"CNN": palette.TRAINED.named("CNN as trained"), "CNN, after T": palette
 for reader, role in shown.items():
     _ = plots.spread(lengths, runs_of(reader, "gap"), role, ax=ax)
 _ = ax.set(xlabel="words of the note", ylabel="signed gap", xticks=lengths)
+plots.percent(ax, "y", unit="points")
 _ = ax.axhline(0, color=palette.GREY, lw=1)
 _ = ax.legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5))
 plt.show()

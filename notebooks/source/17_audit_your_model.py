@@ -31,7 +31,7 @@ from calibkit.course import check, claims, explorers, verdicts
 from calibkit.course.experiments import cleaned, vendor
 from calibkit.course.scale import begin
 from calibkit.lab import data, models, training
-from calibkit.pictures import alt_text, palette
+from calibkit.pictures import alt_text, palette, plots
 
 # %% tags=["parameters"]
 SCALE = "laptop"
@@ -51,7 +51,8 @@ explorers.stored("audit_power")
 # The images come from two scanners. The new one adds pixel noise of 0.4, the old one of 0.6; half of the images come from each. The
 # vendor's networks do not get to know which.
 #
-# Six models, A to F, were asked about the same images. Five have a fault. In some order:
+# Six models, A to F, were asked about the same images. Five have a fault. (Without code, as a game with new files each time:
+# [six files, five faults](open/six_files.html).) In some order:
 #
 # - *too sure*: trained to the end with cross-entropy (03), and nothing more;
 # - *rare class*: the training set had few images of one digit (07), then a temperature for each scanner;
@@ -356,6 +357,7 @@ for fault, role in shown.items():
     _ = ax.plot(numbers, power[power.fault == fault].alarms, **role.line())
 _ = ax.axhline(0.05, ls=":", color=palette.GREY, label="level 0.05")
 _ = ax.set(xscale="log", ylim=(0, 1.05), xlabel="images in the file", ylabel="share of audits with an alarm")
+plots.percent(ax, "y")
 _ = ax.set_xticks(numbers, [f"{n:,}" for n in numbers], rotation=45)
 ax.minorticks_off()
 _ = ax.legend(fontsize="small", loc=(0.02, 0.5))
@@ -463,6 +465,7 @@ for fault, role in looks.items():
     coverage, risk = metrics.risk_coverage(probs_of(fault, SEED, "file"), labels)
     _ = ax.plot(coverage, risk, **role.line(marker=""))
 _ = ax.set(xlabel="coverage: share of images answered", ylabel="risk: share wrong", ylim=(0, None))
+plots.percent(ax, "xy")
 _ = ax.legend()
 for words, probs in (("as it is", first_model), ("after its temperature", cooled_first)):
     answered = probs.amax(dim=1) >= 0.9

@@ -75,6 +75,7 @@ for line, (name, (says, truth)) in zip(axes, models.items(), strict=True):
             told = f"{says[place].tolist()} where the truth is {truth[place].round(2).tolist()}"
             _ = alt_text.note(ax, f"{name}, kind {place + 1}: says {told}")
     _ = line[0].set(ylabel=name, ylim=(0, 1))
+    plots.percent(line[0], "y")
 
 # %% [markdown]
 # - **Confidence-calibrated**: of the predictions with confidence c, a share c is right. This is what the ECE is about.

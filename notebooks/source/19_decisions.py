@@ -68,6 +68,7 @@ _ = ax.plot(q, c * q, **palette.group(3, "let it pass: 4 q").line(marker=None))
 _ = ax.axvline(1 / (1 + c), color=palette.GREY, ls=":", lw=1.5)
 _ = ax.text(0.22, 0.2, "from here on checking is cheaper", va="center")
 _ = ax.set(xlabel="probability q of a dangerous dose", ylabel="expected cost", ylim=(0, 1.6), xlim=(0, 1))
+plots.percent(ax, "x")
 _ = ax.legend(loc="upper right")
 _ = alt_text.note(ax, "Expected cost against q for c = 4: checking falls from 1 to 0, letting pass rises from 0; "
                       "the lines cross at q = 0.2.")
@@ -218,6 +219,8 @@ for ax, (number, name) in zip(axes, order.items(), strict=True):
     told = ", ".join(f"{x:.0%} stated, {y:.0%} true" for x, y in zip(place, share, strict=True))
     _ = alt_text.note(ax, f"Diagram {number} of a dangerous dose: {told}")
 _ = axes[0].set_ylabel("share that is dangerous")
+for ax in axes:
+    plots.percent(ax, "xy")
 
 
 def mean_ece(models):

@@ -73,6 +73,7 @@ for ax, (words, which) in zip(axes, cases.items(), strict=True):
     _ = alt_text.note(ax, f"A question that is {words}: the most probable city has {top[0]:.0%}, "
                           f"the next {top[1]:.0%}, the last {top[-1]:.1%}")
 _ = axes[0].set_ylabel("probability")
+plots.percent(axes[0], "y")
 plt.show()
 
 # %% [markdown]
@@ -153,6 +154,7 @@ _ = axes[1].barh([next(iter(facts.PLACES[place])) for place in best], cities[bes
 _ = axes[1].set(title="by meaning", xlim=(0, 1), xlabel="probability")
 for ax in axes:
     ax.invert_yaxis()
+    plots.percent(ax, "x")
 said = ", ".join(f"{' '.join(facts.ANSWERS[way][0])} {wordings[way]:.0%}" for way in order)
 _ = alt_text.note(axes[0], f"Probability of each wording: {said}")
 said = ", ".join(f"{next(iter(facts.PLACES[place]))} {cities[place]:.0%}" for place in best)
