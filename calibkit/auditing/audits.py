@@ -19,8 +19,7 @@ from calibkit.auditing.costs import checked, checked_of_answers, of_answers
 from calibkit.auditing.measures import NAMES, Estimate, Measured
 from calibkit.auditing.rows import Rows, rows_of
 from calibkit.auditing.scores import Kind, Scores, scores_of
-from calibkit.auditing.targets import groups_of, labels_of
-from calibkit.auditing.units import Units, units_of
+from calibkit.auditing.units import Units, groups_of, labels_of, units_of
 from calibkit.metrics import CalibrationTest, Reliability
 from calibkit.validate import Array
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from calibkit.auditing import intervals, trust
+from calibkit.auditing import intervals
 from calibkit.auditing.cooling import Apart, halves
 from calibkit.auditing.costs import Costs, of_decisions
 from calibkit.auditing.findings import calibration
@@ -223,7 +223,7 @@ def _share_below(values: Tensor, others: Tensor, weight: Tensor) -> Tensor:
 def auc_estimate(rows: Rows, units: Units, level: float, *, every: bool = False) -> Estimate:
     """The AUC with its interval; `rows` of `event_rows`."""
     value, each = area(rows.confidence, rows.correct, units)
-    trusted = every or trust.covers("auc", 2, units.worth, level)
+    trusted = every or intervals.covers("auc", 2, units.worth, level)
     if not (trusted and math.isfinite(value)):
         return Estimate(value, *NONE)
     low, high = intervals.of_mean(units, value + each, level)

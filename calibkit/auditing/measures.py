@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from calibkit.auditing import intervals, trust
+from calibkit.auditing import intervals
 from calibkit.auditing.intervals import NONE, Ends, Spread
 from calibkit.auditing.rows import Rows
 from calibkit.auditing.units import Units
@@ -201,7 +201,9 @@ class Measured:
         return Estimate(value, low, min(max(high, value), HIGHEST.get(name, 1.0)))
 
     def _trusted(self, name: str, paired: bool = False) -> bool:
-        return trust.covers(name, self.rows.classes, self.units.worth, self.level, paired=paired)
+        return intervals.covers(
+            name, self.rows.classes, self.units.worth, self.level, paired=paired
+        )
 
     # --- two models on the same rows ---
 

@@ -15,8 +15,8 @@ from calibkit.auditing import figures
 from calibkit.auditing.audits import Audit, p_words
 from calibkit.auditing.binary import BEYOND, MAPPED, Binary
 from calibkit.auditing.findings import ALPHA
+from calibkit.auditing.intervals import LEVEL
 from calibkit.auditing.measures import NAMES, SHARES, Estimate, missing
-from calibkit.auditing.trust import LEVEL
 from calibkit.pictures import palette
 
 PERCENT = "\N{NO-BREAK SPACE}%"

@@ -12,7 +12,7 @@ import torch
 
 import calibkit
 from calibkit import __main__, auditing
-from calibkit.auditing import files, targets
+from calibkit.auditing import files, units
 from tests.auditing.test_audit import drawn, values
 
 Z, Y = drawn(400, 3, truth=0.6)
@@ -100,7 +100,7 @@ def test_tables_as_strangers_write_them(tmp_path, labels, cell, options):
     scores = [[cell(p) for p in row] for row in ROUNDED]
     given = files.read(written(tmp_path / "odd.csv", labels, scores, **options))
     assert given.scores == pytest.approx(np.array(ROUNDED, float), abs=1e-9)
-    numbers = targets.labels_of(given.labels, len(Y), 3, given.names)
+    numbers = units.labels_of(given.labels, len(Y), 3, given.names)
     assert numbers.tolist() == Y.tolist()
     assert given.note.startswith("labels from ")
 
@@ -132,7 +132,7 @@ def test_the_other_class_of_a_single_column_is_the_other_label(tmp_path):
         files.read(tmp_path / "two.csv")
     given = files.read(tmp_path / "two.csv", labels_are_true=True)
     assert given.names == ["no", "yes"]
-    assert targets.labels_of(given.labels, 40, 2, given.names).tolist() == [1, 0] * 20
+    assert units.labels_of(given.labels, 40, 2, given.names).tolist() == [1, 0] * 20
 
 
 def test_the_command_writes_the_page(folder, capsys, monkeypatch):

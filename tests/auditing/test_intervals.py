@@ -10,7 +10,7 @@ from scipy.stats import bootstrap
 
 import calibkit
 from calibkit import metrics
-from calibkit.auditing import intervals, trust
+from calibkit.auditing import intervals
 from calibkit.auditing.measures import NAMES, area_under_risk
 from calibkit.auditing.units import units_of
 from tests.auditing import coverage
@@ -139,12 +139,12 @@ def test_a_row_moves_the_aurc_by_its_influence():
 
 
 def test_only_what_covers_is_printed():
-    assert trust.covers("ece", 5, 200, 0.95)
-    assert not trust.covers("ece", 5, 199, 0.95)
-    assert not trust.covers("ece", 5, 200, 0.9)
-    assert not trust.covers("mce", 5, 20_000, 0.95)
-    assert trust.covers("classwise_ece", 2, 500, 0.95)
-    assert not trust.covers("classwise_ece", 3, 500, 0.95)
+    assert intervals.covers("ece", 5, 200, 0.95)
+    assert not intervals.covers("ece", 5, 199, 0.95)
+    assert not intervals.covers("ece", 5, 200, 0.9)
+    assert not intervals.covers("mce", 5, 20_000, 0.95)
+    assert intervals.covers("classwise_ece", 2, 500, 0.95)
+    assert not intervals.covers("classwise_ece", 3, 500, 0.95)
 
 
 def test_a_level_outside_the_table_leaves_the_means():
@@ -174,7 +174,7 @@ def test_every_interval_that_is_printed_covers_in_a_simulation(kind):
             counts = coverage.counted(of, kind, error, n, range(60))
             for name in {key[0] for key, _ in counts}:
                 measure, _, paired = name.partition(" ")
-                if trust.covers(measure, classes, n, 0.95, paired=bool(paired)):
+                if intervals.covers(measure, classes, n, 0.95, paired=bool(paired)):
                     key = (name, kind, error, n, 0.95)
                     share = counts[key, "covered"] / counts[key, "draws"]
                     assert share >= 0.95 - 0.05 - 3 * (0.95 * 0.05 / 60) ** 0.5, (key, share)

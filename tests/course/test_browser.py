@@ -8,7 +8,7 @@ import torch
 
 import calibkit
 from calibkit import __main__
-from calibkit.auditing import names, trust
+from calibkit.auditing import intervals, names
 from calibkit.course import browser, checkout
 from calibkit.course.site import conf, sources
 from calibkit.lab.data.handwriting import all_digits
@@ -193,7 +193,7 @@ def test_the_page_of_an_audit_knows_which_intervals_are_to_be_trusted():
         measure, _, paired = name.partition(" ")
         for kind, classes in (("2", 2), ("more", 10)):
             for n, covers in kinds[kind]:
-                assert covers == trust.covers(measure, classes, n, 0.95, paired=bool(paired))
+                assert covers == intervals.covers(measure, classes, n, 0.95, paired=bool(paired))
     assert any(covers for _, covers in table["aurc"]["more"])
     assert block(browser.audit(), "version") == calibkit.__version__
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from calibkit import __version__
-from calibkit.auditing import trust
+from calibkit.auditing import intervals
 from calibkit.lab.data.handwriting import BRIGHTEST, all_digits
 
 HERE = Path(__file__).parent
@@ -194,15 +194,15 @@ def _trusted_intervals() -> dict[str, dict[str, list[tuple[int, bool]]]]:
     By measure, and by "2" classes or "more", the tabulated numbers of rows with whether the
     interval may be printed there.
     """
-    classes = {"2": trust.MOST_CLASSES, "more": trust.MOST_CLASSES + 1}
+    classes = {"2": intervals.MOST_CLASSES, "more": intervals.MOST_CLASSES + 1}
 
     def covers(name: str, count: int, n: int) -> bool:
         measure, _, paired = name.partition(" ")
-        return trust.covers(measure, count, n, LEVEL, paired=bool(paired))
+        return intervals.covers(measure, count, n, LEVEL, paired=bool(paired))
 
     return {
         name: {
-            kind: [(n, covers(name, count, n)) for n in trust.SIZES]
+            kind: [(n, covers(name, count, n)) for n in intervals.SIZES]
             for kind, count in classes.items()
         }
         for name in ("aurc", "aurc paired", "auc")

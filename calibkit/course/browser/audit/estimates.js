@@ -1,5 +1,5 @@
 // Values with their intervals of 95 %, where they follow from a formula, and which may be shown: those
-// that a simulation has seen to cover as they say. As calibkit.auditing.intervals and trust.
+// that a simulation has seen to cover as they say. As calibkit.auditing.intervals.
 // trust: measure -> "2" (classes) or "more" -> [[rows, whether it covers], ...], by rows.
 import { studentQuantile } from "./distributions.js";
 import { wilson } from "../shared/metrics.js";
