@@ -21,7 +21,10 @@ export class Game {
     this.sets = sets;
     this.best = -Infinity;
     buildThemeSwitch(at("theme"));
-    at("new").addEventListener("click", () => this.deal(this.number + 1));
+    at("new").addEventListener("click", () => {
+      this.deal(this.number + 1);
+      history.replaceState(null, "", `#files=${this.number}`);
+    });
     at("hand-in").addEventListener("click", () => this.handIn());
     at("letters").addEventListener("change", (event) => this.choose(event.target.value));
     at("looks").addEventListener("click", (event) => event.target.dataset.look && this.look(event.target.dataset.look));
@@ -39,7 +42,6 @@ export class Game {
     this.files = Object.fromEntries(LETTERS.map((letter) => [letter, file(letter)]));
     this.seen = new Set();
     this.over = false;
-    history.replaceState(null, "", `#files=${number}`);
     at("number").textContent = `Files number ${number}`;
     at("letters").innerHTML = LETTERS.map((letter) =>
       `<label><input type="radio" name="letter" value="${letter}"> file ${letter}</label>`).join("");
