@@ -1,47 +1,43 @@
 # %% [markdown]
 # # 00 · Start here: a network that is too sure of itself
 #
-# **Question.** A network reads a scan and says "healthy, 93 % sure". Of a hundred patients who hear
-# that, are ninety-three healthy? If it is only seventy, who goes home untreated?
+# **Question.** A network says of a photograph "a seal, 93 % sure". Of a hundred answers like this one, are ninety-three
+# right?
+#
+# A real one: DenseNet-100 was shown 10,000 photographs of CIFAR-100 that it had never seen, each one of a hundred things:
+# a seal, an oak, a lawn-mower. It is 90 % sure on average. **Predict before you run: on what share of them is it
+# right?** Write down a number. Then click on the title above, and press `Shift+Enter` twice.
 
-# %% tags=["drawing"]
+# %% tags=["answer", "drawing"]
 from calibkit.course import explorers
 
-explorers.stored("start_here")
+explorers.stored("real_network")
 
 # %% [markdown]
-# Move the slider: click on its handle, then press the right arrow key. The networks here read digits. They were trained
-# on labels of which the chosen share is wrong, as happens when people label in a hurry. **Accuracy** is how often a network is right, **confidence** is how sure it says it is.
+# <details><summary>What came out</summary>
 #
-# The left picture is a **reliability diagram**, the main figure of this course. How to read it:
+# On 75 %. And where it is more than 99 % sure (54 % of the photographs), it is right on 95 %.
 #
-# - Across: how sure the networks say they are. Upwards: how often they are right when they say so.
-# - A blue line is the accuracy of one bin. On the dashed diagonal, accuracy and confidence agree. A blue line below it
-#   means "right less often than stated".
-# - Striped or dotted: the gap between the accuracy and the mean confidence.
-# - The strip below counts the images; its scale is logarithmic. The picture on the right has the two averages, and the
-#   vertical line is where the slider stands.
+# The left picture is a **reliability diagram**. Across: how sure the network is. Upwards: how often it is right when it is
+# so sure. The photographs are sorted by that into fifteen parts, each a **bin**; a blue line is the accuracy of one bin.
+# On the dashed diagonal the two agree; what is striped below it is too much confidence. The strip counts the photographs.
 #
-# A model that has learned from wrong labels is still very confident. Where does this come from,
-# how is it measured, and what helps? That is the course.
+# **Play.** Click on the handle of the slider and press the right arrow key. It divides the raw scores of the network by a
+# number T, so that it doubts *every* answer more. At which T does its average confidence meet its accuracy? (At 2.1. Lesson
+# 08 finds this number.)
 #
-# *Where it says **predict before you run**, write down a guess first: it is the cheapest way to learn. The answers are
-# folded; click to open them. Words in bold are collected in the [glossary](glossary.md).*
+# </details>
 #
-# **You will be able to**
-# - say what *calibration* means, in one sentence and in one subtraction;
-# - train a small network in seconds and measure how far its confidence can be trusted;
-# - read a reliability diagram;
-# - explain why calibration is never measured on the training data.
+# So on average one number repairs it. But by how much should it have doubted *each* photograph? Nobody knows: nobody
+# knows how likely a blurred grey thing is to be a seal. With digits we can know. That is why this course begins with them.
 #
-# **Time.** 40 minutes with the two exercises.
+# **Time.** 30 minutes; 30 more for the homework, which is all under "Go further".
 #
 # **Needs.** Python, and a first idea of what a neural network classifier is. Nothing is downloaded.
 #
 # **Next on your path.** *Three hours*, *six evenings*, *practice*, *decisions*, *language models*, *teaching*: [01](01_reliability_diagrams.ipynb).
 #
-# *In JupyterLab: click on the title at the top and press* `Shift+Enter` *again and again: each press runs one cell and
-# moves on to the next.*
+# *Answers are folded: write down a guess first. Words in bold are collected in the [glossary](glossary.md).*
 
 # %%
 import matplotlib.pyplot as plt
@@ -50,6 +46,7 @@ import torch
 
 from calibkit import curation, metrics
 from calibkit.course import check, verdicts
+from calibkit.course.experiments import real_network
 from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
 from calibkit.pictures import alt_text, palette, plots
@@ -59,17 +56,36 @@ SCALE = "laptop"  # how many images, epochs and runs: small enough for any compu
 SEED = 0  # where the random numbers begin
 DEVICE = "auto"  # a GPU if there is one, else the CPU
 
+# %% tags=["drawing"]
+real = real_network.answers()
+temperatures = real.temperatures.tolist()
+averages = {palette.CONFIDENCE: [real.confidence.mean(axis=1)],
+            palette.ACCURACY: [[real.right.mean()] * len(temperatures)]}
+
+
+def doubted(T):
+    confidence = real.confidence[temperatures.index(T)]
+    sure = confidence > 0.99
+    surest = f", right on {real.right[sure].mean():.0%} of these" if sure.any() else ""
+    readout = (f"T = {T:g}: accuracy {real.right.mean():.1%}, mean confidence {confidence.mean():.1%}; "
+               f"more than 99% sure of {sure.mean():.0%} of the photographs{surest}")
+    return explorers.along_frame(
+        metrics.reliability_of(confidence, real.right), T, temperatures, averages, x_label="T",
+        x_ticks=[1, 2, 3, 4, 5], title="DenseNet-100, 10,000 photographs", readout=readout)
+
+
+explorers.keep(explorers.Explorer(
+    doubted, explorers.Slider("T", temperatures, start=1.0, show="{:g}".format),
+    description="A network on 10,000 photographs. Left, its reliability diagram: a line stands at the "
+    "accuracy of each bin; from there to its mean confidence the gap is striped (over-confident) or dotted "
+    "(under-confident). Right, accuracy and mean confidence against the number T by which its raw scores are divided."), "real_network")
+
 # %% [markdown]
-# ## 1. Digits that are hard to read
+# ## 1. Digits whose truth is known
 #
-# The pictures are real handwritten digits, 8 by 8 pixels, and we add random noise to every
-# pixel (white is 0, black is 1, and `noise=0.4` is the standard deviation of the noise).
-# On some images nobody could be sure, and that is the point. Since *we* added the noise, we know
-# what nobody knows for photographs: the exact probability of each digit, given the noisy image.
-# It is called the **posterior**, and it is what the best possible reader would say.
-#
-# `begin` looks up how many images the scale `laptop` takes, how many epochs, which are passes over the training images,
-# how many seeds, which are repetitions with other random numbers, and on which device to train.
+# The images are real handwritten digits, 8 by 8 pixels, and *we* add random noise to every pixel. So we know what nobody
+# knows for photographs: the exact probability of each digit, given the noisy image. It is called the **posterior**, and it
+# is what the best possible reader would say.
 
 # %%
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -108,8 +124,8 @@ alt_text.note(axes[0, 0], "Eight clean digits, below them the same under noise; 
 plt.show()
 
 # %% [markdown]
-# - Above is the clean digit, below the image that a reader sees, and what the posterior says about it.
-# - The four on the right really are ambiguous. No training can remove this doubt. A good model has to *state* it.
+# Above is the clean digit, below the image that a reader sees, and what the posterior says about it. The four on the
+# right really are ambiguous. No training can remove this doubt. A good model has to *state* it.
 #
 # <details><summary>Are train and test images independent? They show the same digits.</summary>
 #
@@ -120,10 +136,9 @@ plt.show()
 #
 # </details>
 #
-# ## 2. Train a network in seconds
+# ## 2. A network, and its gap
 #
-# A plain network with two hidden layers of 256 units, the usual loss (cross-entropy), and the
-# usual optimiser (SGD with momentum). All labels are right this time. One call trains it.
+# Two hidden layers of 256 units, the usual loss (cross-entropy), the usual optimiser. One call trains it.
 
 # %%
 def network():
@@ -134,15 +149,12 @@ run = training.fit(network, train, epochs=size.epochs, seed=SEED, device=device)
 said = run.predict(test)
 
 # %% [markdown]
-# `said` holds, beside the true labels, the network's raw score for each class, called a **logit**. The
-# **softmax** turns logits into probabilities: it takes the exponential of each and divides by
-# their sum. The largest probability is the confidence, and its class is the prediction.
+# `said` holds the network's raw score for each class, called a **logit**. The **softmax** turns logits into probabilities:
+# it takes the exponential of each and divides by their sum. The largest probability is the **confidence**, its class is
+# the prediction, and the share of right predictions is the **accuracy**.
 #
-# ## 3. How sure is it, how often is it right?
-#
-# **Predict before you run:** the slider showed that networks like this one are more sure than right. The exact
-# posterior is the best possible reader, but it is wrong on some images, too. Is it also more sure than right, is it
-# less sure, or are the two equal?
+# **Predict before you run:** the posterior is wrong on some images, too: it is right on about 95 of 100. How sure is *it*
+# on average?
 
 # %% tags=["answer"]
 def right_and_sure(probs):
@@ -160,30 +172,19 @@ print(f"the posterior: right on {best_right:.1%} of the test images, {best_sure:
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The posterior has nearly no difference: it is wrong at times, but it also says how often that happens. (Differences
-# are taken before anything is rounded: 93.0 − 79.1 would give 13.9.)
-#
-# Is it just a bad network? It is not a good one: it is right on 79.1 % of the images, and the best possible reader on
-# 95.6 %. But a low accuracy is not over-confidence. A network that is right on 79.1 % and 79.1 % sure has no gap; this
-# one is 93.0 % sure.
+# As sure as it is right: it is wrong at times, but it also says how often that happens. The network is 93.0 % sure and right on
+# 79.1 %. That it is right less often than the best reader is one thing; that it does not say so is another. A network
+# that is right on 79.1 % *and* 79.1 % sure would be honest.
 #
 # </details>
 #
-# The difference is the **signed gap**: mean confidence minus accuracy. A model with a positive gap is
-# **over-confident**, one with a negative gap is **under-confident**.
+# Mean confidence minus accuracy is the **signed gap**. A model with a positive gap is **over-confident**, one with a
+# negative gap is **under-confident**. A model is **calibrated** when, among all cases where it says p, it is right a share
+# p of the time, for every p.
 #
-# You will meet this pattern everywhere: *by hand, then the package, then an assertion that
-# the two are the same.*
-
-# %%
-by_hand = sure - right
-assert abs(by_hand - metrics.signed_gap(said.probs, said.labels)) < 1e-6
-print(f"signed gap: {100 * by_hand:+.1f} points")
-
-# %% [markdown]
 # ### Exercise: the signed gap
 #
-# *Difficulty: easy · importance: high · 5 minutes*
+# *Difficulty: easy · importance: high · 6 minutes*
 #
 # Write a function that takes probabilities (n, K), one row per image and one column per class, and
 # labels (n,), and returns mean confidence minus accuracy. Run the cell; the checker tells you how you are doing.
@@ -215,14 +216,86 @@ check.signed_gap(my_signed_gap)
 #
 # </details>
 #
-# ## 4. Where is it too sure?
+# **Keep it.** The next cell writes your function to `mine.py`, beside your notebooks. What you write in this course
+# measures a network of yours in lesson 17.
+
+# %%
+check.keep(my_signed_gap)
+
+# %% [markdown]
+# ## 3. The classic mistake: to measure on the training data
 #
-# One number hides *where* the confidence is wrong. The reliability diagram shows it. We cut the range of
-# confidences into fifteen parts of equal width. Each part is a **bin**, and for each bin we draw how often the
-# predictions in it were right.
+# Ben sells the network. "I measured its gap on 1,500 images," he says, "there is none." He measured on those that it was
+# trained on.
 #
-# A model is **calibrated** when, among all cases where it says p, it is right a share p of the time,
-# for every p. Then every bar ends on the diagonal, apart from luck: the test images are a random sample.
+# **Predict before you run:** on new images the gap is 13.8 points. How many points on the training images?
+
+# %% tags=["answer"]
+seen = run.predict(train)
+train_gap = metrics.signed_gap(seen.probs, seen.labels)
+test_gap = metrics.signed_gap(said.probs, said.labels)
+print(f"train: right on {seen.correct.float().mean():.1%}, signed gap {100 * train_gap:+.1f} points")
+print(f"test:  right on {said.correct.float().mean():.1%}, signed gap {100 * test_gap:+.1f} points")
+word = "smaller" if abs(train_gap) < abs(test_gap) else "larger"
+print(f"On the training images the gap is {word}: {100 * train_gap:+.1f} against {100 * test_gap:+.1f}.")
+
+# %% [markdown]
+# <details><summary>What came out</summary>
+#
+# Less than one. On its training images the network is nearly always right *and* nearly certain, because it has memorised them. It
+# looks calibrated there, and is not.
+#
+# </details>
+#
+# The repair is always the same: **measure calibration on data that took no part in the training.** For that reason
+# every dataset here comes in three parts: `train` to learn from, `cal` to repair with, and `test` to judge with.
+#
+# ## The answer
+#
+# **No: a network that was trained the usual way is more sure than right on new images. The one on digits is 93.0 % sure
+# and right on 79.1 %; the exact posterior is as sure as it is right. On its training images one sees nothing of this.**
+#
+# ## Three things to take away
+#
+# 1. *Calibrated* means: among the cases where the model says p, it is right a share p of the time.
+# 2. A network trained the usual way is more confident than accurate: DenseNet on photographs, ours on digits.
+# 3. Calibration is measured on data that the model has never seen.
+#
+# ## Recall
+#
+# <details><summary>1. A weather service says "rain, 70 %" on 200 days, and it rains on 100 of them.
+# Over- or under-confident?</summary>
+#
+# Over-confident: it said 70 %, and it rained on 50 % of these days.
+#
+# </details>
+#
+# <details><summary>2. A model has a signed gap of zero. Is it calibrated?</summary>
+#
+# Not necessarily: it may be over-confident in some bins and under-confident in others, so that
+# the two cancel.
+#
+# </details>
+#
+# <details><summary>3. Why did the training data show almost no gap?</summary>
+#
+# The network had memorised them: accuracy and confidence were both close to 100 %. This says nothing
+# about new data.
+#
+# </details>
+#
+# <details><summary>4. The exact posterior is wrong on some images. Is it over-confident?</summary>
+#
+# No. The noise makes some images ambiguous, and on those it is less sure. On average it is as sure
+# as it is right.
+#
+# </details>
+#
+# ## Go further
+#
+# *All that follows may be left out, or read another evening. Next: [01 Reliability diagrams](01_reliability_diagrams.ipynb).*
+#
+# ### Where is it too sure?
 
 # %%
 fig, (left, right_side) = plt.subplots(1, 2, figsize=(9.5, 5))
@@ -240,33 +313,25 @@ print(f"the network's first bin with images holds {counts[counts > 0][0]:,} of {
 # - **The black lines** are 95 % intervals of the accuracy, built so that in 95 of 100 repetitions such an interval
 #   contains the true accuracy. Where few images fall, the line is long. Do not read much into such a bin.
 #
-# A gap of zero is necessary for calibration but not enough: the errors of different bins may cancel.
-# [Lesson 01](01_reliability_diagrams.ipynb) shows that, and takes the diagram apart.
+# ### Above 90 %
 #
-# ## 5. The classic mistake: to measure on the training data
+# How often is the network right when it says more than 90 %, and how often is the exact posterior? Compute
+# both, with the share of images on which each says so.
 #
-# **Predict before you run:** the same network, judged on the images that it was trained on. Is the gap
-# larger than on new images, or smaller?
-
-# %% tags=["answer"]
-seen = run.predict(train)
-train_gap = metrics.signed_gap(seen.probs, seen.labels)
-test_gap = metrics.signed_gap(said.probs, said.labels)
-print(f"train: right on {seen.correct.float().mean():.1%}, signed gap {100 * train_gap:+.1f} points")
-print(f"test:  right on {said.correct.float().mean():.1%}, signed gap {100 * test_gap:+.1f} points")
-word = "smaller" if abs(train_gap) < abs(test_gap) else "larger"
-print(f"On the training images the gap is {word}: {100 * train_gap:+.1f} against {100 * test_gap:+.1f}.")
-
-# %% [markdown]
-# <details><summary>What came out</summary>
+# <details><summary>Answer</summary>
 #
-# On its training images the network is nearly always right *and* nearly certain, so the two agree. It looks calibrated
-# because it has memorised these images.
+# ```python
+# for name, probs in (("network", said.probs), ("posterior", test.posterior)):
+#     shown = probs.amax(dim=1) > 0.9
+#     correct = (probs.argmax(dim=1) == test.labels)[shown]
+#     print(f"{name}: above 90 % on {shown.float().mean():.1%} of the images, "
+#           f"right on {correct.float().mean():.1%} of these")
+# ```
+#
+# The posterior's share of right answers lies above 90 %, as it must. Compare it with the network's: these
+# are the answers that the clinic of the exercise would show to its patients.
 #
 # </details>
-#
-# The repair is always the same: **measure calibration on data that took no part in the training.** For that reason
-# every dataset here comes in three parts: `train` to learn from, `cal` to repair with, and `test` to judge with.
 #
 # ### Exercise: a rule for the clinic
 #
@@ -292,9 +357,9 @@ print(f"On the training images the gap is {word}: {100 * train_gap:+.1f} against
 #
 # </details>
 #
-# ## 6. Wrong labels: the slider from your own runs
+# ### Wrong labels
 #
-# Now we train the networks of the first slider. A share of the training labels is replaced by another digit,
+# Networks that learned from wrong labels, as people make them in a hurry. A share of the training labels is replaced by another digit,
 # chosen at random; the test labels stay right. Each share is tried with several seeds. A **seed**
 # is the number from which a run draws its random numbers, here its data, its noise and its first weights.
 #
@@ -336,7 +401,7 @@ _ = ax.legend()
 # - The mean confidence (dashed) falls too, but less. The distance between the two is the signed gap.
 #
 # [Lesson 06](06_label_noise.ipynb) asks why, and what happens in the course of a training. The next
-# cell, which is folded, makes the first slider again from these runs and calls it `mine`: write `mine` in a cell of
+# cell, which is folded, makes a slider from these runs and calls it `mine`: write `mine` in a cell of
 # your own to see it.
 
 # %% tags=["drawing"]
@@ -361,7 +426,7 @@ mine = explorers.Explorer(
 explorers.keep(mine, "start_here")
 
 # %% [markdown]
-# ## 7. Claims are measured
+# ### Claims are measured
 #
 # One run proves nothing: another seed might say the opposite. So this course turns its claims
 # about models into verdicts. A **verdict** takes one number per seed (where two settings are compared, their
@@ -383,92 +448,17 @@ rise = swept.difference("test_gap", {"wrong": 0.4}, {"wrong": 0.0})
 print(verdicts.judge("00b", "with 40 % wrong labels the gap is larger than with none", rise))
 
 # %% [markdown]
-# A verdict begins with its name; these two belong to this lesson. Others belong to claims, most from research
-# papers, [listed here](claims.md). With many verdicts some come out by luck, and the list says how
-# many to expect. Your digits may differ a little: [your numbers differ?](your_numbers_differ.md)
+# %% [markdown]
+# Each verdict has an interval of five networks. All claims of the course are [listed here](claims.md). Your digits may
+# differ a little: [your numbers differ?](your_numbers_differ.md)
 #
-# ## 8. All lessons on one page
-#
-# What makes a network over- or under-confident, and what helps? The picture states what the
-# lessons showed, each at its own conditions.
+# ### All lessons on one page
 #
 # ![The course on one page. Over-confident, gap above zero. Causes: training to the end with cross-entropy (00, 03), wrong labels learned to the end (00, 06), few images (04, 05), a rare class (07), noisier test images than in training (13), training on doubted images, beside as many random ones (14). What helped: to stop early and weight decay (03), more images and augmentation (05), a temperature fitted with clean labels (06, 08), label smoothing (09), focal loss (10, 11), mixup (12). Gap zero: not enough, errors of bins may cancel (01); how to measure it well (02, 18), how to audit a model (17). Under-confident, gap below zero. Causes: the first epochs (03), much augmentation (05), wrong labels but stopped early (06), a temperature fitted with wrong labels (06), much label smoothing (09), much mixup (12). What helped: to train on (03), a temperature fitted with clean labels (06), less mixup (12). The same beyond images: text (15), translation (16). To act on a probability: what its errors cost (19), what can be promised (20).](images/course_map.svg)
 #
 # *How to read it: from the top, what pushes the gap up; in the middle, a gap of zero; at the bottom, what pushes it
 # down. Numbers are lessons.* Too much of a cure appears as a cause, so
 # measure the sign of the gap before you choose.
-#
-# ## Three things to take away
-#
-# 1. *Calibrated* means: among the cases where the model says p, it is right a share p of the time.
-# 2. The network of this lesson, trained the usual way, is more confident than accurate. With wrong training labels its
-#    gap is larger. On photographs they made the gap of another network smaller, and then negative ([lesson
-#    06](06_label_noise.ipynb)).
-# 3. Calibration is measured on data that the model has never seen, and on more than one seed.
-#
-# ## Recall
-#
-# <details><summary>1. What is the confidence of a prediction?</summary>
-#
-# The largest entry of the softmax: the probability that the model gives to the class it predicts.
-#
-# </details>
-#
-# <details><summary>2. A weather service says "rain, 70 %" on 200 days, and it rains on 100 of them.
-# Over- or under-confident?</summary>
-#
-# Over-confident: it said 70 %, and it rained on 50 % of these days.
-#
-# </details>
-#
-# <details><summary>3. A model has a signed gap of zero. Is it calibrated?</summary>
-#
-# Not necessarily: it may be over-confident in some bins and under-confident in others, so that
-# the two cancel.
-#
-# </details>
-#
-# <details><summary>4. Why did the training data show almost no gap?</summary>
-#
-# The network had memorised them: accuracy and confidence were both close to 100 %. This says nothing
-# about new data.
-#
-# </details>
-#
-# <details><summary>5. The exact posterior is wrong on some images. Is it over-confident?</summary>
-#
-# No. The noise makes some images ambiguous, and on those it is less sure. On average it is as sure
-# as it is right.
-#
-# </details>
-#
-# <details><summary>6. What would make a verdict print INCONCLUSIVE?</summary>
-#
-# An interval across the line that the claim draws: the seeds disagree or are too few.
-#
-# </details>
-#
-# ## Go further
-#
-# How often is the network right when it says more than 90 %, and how often is the exact posterior? Compute
-# both, with the share of images on which each says so.
-#
-# <details><summary>Answer</summary>
-#
-# ```python
-# for name, probs in (("network", said.probs), ("posterior", test.posterior)):
-#     shown = probs.amax(dim=1) > 0.9
-#     correct = (probs.argmax(dim=1) == test.labels)[shown]
-#     print(f"{name}: above 90 % on {shown.float().mean():.1%} of the images, "
-#           f"right on {correct.float().mean():.1%} of these")
-# ```
-#
-# The posterior's share of right answers lies above 90 %, as it must. Compare it with the network's: these
-# are the answers that the clinic of the exercise would show to its patients.
-#
-# </details>
-#
-# **Next.** On every path, or lesson by lesson: [01 Reliability diagrams](01_reliability_diagrams.ipynb) takes the diagram apart, bin by bin.
 #
 # ## References
 #

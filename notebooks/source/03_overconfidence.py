@@ -3,23 +3,24 @@
 #
 # **Question.** A network reads the doses on handwritten prescriptions. It is nearly always sure, and often wrong.
 # When in its training did it become so, and could we have stopped in time?
+#
+# **Predict before you run:** it is trained for 60 epochs. After how many is it more sure than right on *new* images?
+# Write down a number. Then run the cell and press *Play*.
 
-# %% tags=["drawing"]
+# %% tags=["answer", "drawing"]
 from calibkit.course import explorers
 
 explorers.stored("overconfidence")
 
 # %% [markdown]
-# One training, epoch by epoch. Press *Play*. Two reliability diagrams, of the training images and of new
-# ones (the test images), and the loss (NLL) of both.
+# <details><summary>What came out</summary>
 #
-# **You will be able to**
-# - write the loop that trains a network, and say what its loss rewards;
-# - tell on which images over-confidence appears, and when;
-# - place a network on the map;
-# - split the loss into the parts of the right and of the wrong predictions, and stop in time.
+# After 3. One training, epoch by epoch: two reliability diagrams, of the training images and of new ones, and the loss
+# (NLL, section 3) of both. On the training images the network is never too sure. On new ones it is, almost from the beginning.
 #
-# **Time.** 45 minutes; 20 more for the homework.
+# </details>
+#
+# **Time.** 30 minutes; 60 more for the homework, which is all under "Go further".
 #
 # **Needs.** [02 Measuring calibration](02_measuring_calibration.ipynb).
 #
@@ -91,27 +92,19 @@ tell(model, images, "training")
 tell(model, new_images, "new")
 
 # %% [markdown]
-# **Predict before you run:** after 1, 5 and 60 epochs, is the network too sure (+) or not sure enough (−) on the
-# training images, and on the new ones?
-
-# %% tags=["answer"]
-for epochs in (1, 5, 60):
-    print(f"after {epochs} epochs")
-    tell(learn(epochs), images, "  training")
-    tell(learn(epochs), new_images, "  new")
-
-# %% [markdown]
-# <details><summary>What came out</summary>
+# Try 1, 5 and 60 epochs, and note the sign of each difference.
 #
-# After one epoch it is not sure enough on both (−). On the training images the difference shrinks, but stays negative.
-# On the new images it is already too sure (+) after 5 epochs, and far too sure after 60.
+# <details><summary>What you may have found</summary>
+#
+# After one epoch it is not sure enough on both (−). On the training images the difference shrinks, but stays negative. On
+# new images it is positive after 5 epochs, and large after 60. Why? The loss asks only for the training images, and it is
+# never content: 99.99 % for the right label costs less than 99.9 %.
 #
 # </details>
 #
-# ## 2. When does over-confidence begin?
+# ## 2. Learned by heart
 #
-# Now the training of the slider, for several seeds. The network is larger, and the learning rate is divided by ten
-# after half of the epochs and again after three quarters.
+# Now the training of the film, for several seeds. (The network is larger, and the learning rate falls twice.)
 
 # %%
 def watched(seed):
@@ -126,8 +119,8 @@ def watched(seed):
 trainings = sweep.run(watched, {"seed": seeds}, device=device)
 
 # %% [markdown]
-# **Predict before you run:** we call a training image *learned* once the network reads it rightly. Does over-confidence
-# on new images begin before the last training images are learned, or afterwards?
+# **Predict before you run:** when the network becomes too sure of new images, what share of the *training* images does it
+# read rightly?
 
 # %% tags=["answer", "drawing"]
 one_run = trainings.one(seed=SEED)
@@ -172,16 +165,172 @@ print(f"New images: more sure than right from epoch {opens} on; {means.train_acc
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Before: it begins at epoch 3, when 26 % of the training images are still read wrongly. From then on the left
-# curves rise to 1: the network learns its training images by heart. On new images the accuracy rises little, and the
-# confidence rises all the same.
+# 74 %: it begins at epoch 3, when 26 % of the training images are still read wrongly. From then on the left curves rise
+# to 1: the network learns its training images by heart. On new images the accuracy rises little, and the confidence
+# rises all the same.
 #
 # </details>
+#
+# ## 3. Two numbers that you need now
+#
+# **The NLL** (negative log-likelihood) is the loss as a measure: the mean of -log p, with p the probability that an image's
+# *right* label got. A right label with 99 % costs 0.01, with 50 % 0.69, with 1 % 4.61. So who is sure and wrong pays most.
+#
+# **A temperature** T repairs a trained network: each logit is divided by T before the softmax. T = 3 turns 99 % against
+# 1 % into 82 against 18. No answer changes, so the accuracy stays. T is chosen on images kept aside (`cal`), where
+# the NLL is lowest.
+
+# %%
+logits = torch.tensor([4.6, 0.0])
+for T in (1, 2, 3):
+    print(f"T = {T}: {[round(p, 2) for p in (logits / T).softmax(dim=0).tolist()]}")
+
+# %% [markdown]
+# ## 4. When would you stop?
+#
+# Three colleagues look at `cal`. Ada: "More training, more accuracy." She keeps the network of the **last** epoch. Ben: "The
+# best **accuracy** on `cal`." Eve: "The lowest **NLL** on `cal`, and there I stop."
+#
+# Stopping needs a rule that does not know the future.
+#
+# ### Exercise: a rule that stops in time
+#
+# *Difficulty: medium · importance: high · 10 minutes*
+#
+# Write Eve's rule: it reads the NLL on `cal` epoch by epoch and stops once
+# `patience` epochs in a row have brought no new lowest value. Return two numbers, counted from 0: the epoch that is
+# *kept* (of the lowest value, the first of equal ones) and the *last* epoch that was trained (the final one if the rule
+# never stops).
+
+# %%
+def my_early_stop(losses, patience):
+    # kept: the epoch of the lowest loss so far
+    # for each epoch: is it a new lowest? how many epochs ago was the kept one?
+    ...
+
+
+check.early_stop(my_early_stop)
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# One loop, one variable: the epoch that is kept so far. How many epochs ago was it?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# ```python
+# def my_early_stop(losses, patience):
+#     kept = 0
+#     for epoch, loss in enumerate(losses):
+#         if loss < losses[kept]:
+#             kept = epoch
+#         if epoch - kept == patience:
+#             break
+#     return kept, epoch
+# ```
+#
+# </details>
+#
+# **Keep it**, and let it stop the trainings of section 2:
+
+# %%
+check.keep(my_early_stop)
+
+# %% tags=["drawing"]
+turns = [one.history.cal_nll.idxmin() for one in trainings.outcomes]
+
+
+def judged(one, epoch):
+    """A kept network on new images, as it is and after a temperature."""
+    now, (held, stated) = one.history.loc[epoch], (one.logits[name][epoch] for name in ("cal", "test"))
+    scaler = recalibration.TemperatureScaler().fit(held, one.trial.watch["cal"].labels)
+    after = scaler.transform(stated).softmax(dim=1)
+    return {"epoch": now.epoch, "right": now.test_accuracy, "gap": now.test_confidence - now.test_accuracy,
+            "NLL": now.test_nll, "NLL after T": metrics.nll(after, one.trial.watch["test"].labels)}
+
+
+# %%
+from calibkit.course.mine import early_stop
+
+for patience in (1, 3, 10):  # change me
+    stops = [early_stop(torch.tensor(one.history.cal_nll.values), patience) for one in trainings.outcomes]
+    print(f"patience {patience}: keeps epochs {[int(kept) + 1 for kept, _ in stops]}, "
+          f"trains {[int(last) + 1 for _, last in stops]} of {size.epochs}")
+
+# %% [markdown]
+# **Predict before you run:** at the end Ada's network is 15 points too sure on new images. And Eve's, how many? Then: who
+# has the lowest NLL on new images once each has fitted a temperature on `cal`?
+
+# %% tags=["answer"]
+keeps = {"Ada": [size.epochs - 1] * len(turns),
+         "Ben": [one.history.cal_accuracy.idxmax() for one in trainings.outcomes], "Eve": turns}
+# judged(run, epoch): its numbers on new images after that epoch
+for who, kept_epochs in keeps.items():
+    rows = pd.DataFrame([judged(*pair) for pair in zip(trainings.outcomes, kept_epochs, strict=True)]).mean()
+    print(f"{who} keeps epoch {rows.epoch:.0f}: {rows.right:.1%} right, difference {rows.gap:+.1%}, "
+          f"NLL {rows.NLL:.2f}, after a temperature {rows['NLL after T']:.2f}")
+
+# %% [markdown]
+# <details><summary>What came out</summary>
+#
+# Eve's network is 4 points too sure, by far the least, and a little less often right. Ben's is hardly better than Ada's (14
+# and 15 points): the accuracy does not depend on how sure a network is. But Eve is wrong to stop: after one temperature
+# each, Ada and Ben have the lower NLL (0.63 against 0.67). The longer training raised their accuracy, which stays; the
+# temperature repairs the confidence.
+#
+# </details>
+#
+# ## The answer
+
+# %% tags=["drawing"]
+end, turn = means.iloc[-1], np.mean(turns) + 1
+lost, claimed = end.train_accuracy - end.test_accuracy, end.test_confidence - end.test_accuracy
+print(f"More sure than right on new images from epoch {opens} of {size.epochs}. At the end {100 * lost:.0f} "
+      f"points of accuracy are lost on new images, {100 * claimed:.0f} of them still claimed (kappa "
+      f"{claimed / lost:.2f}). Lowest NLL on cal: epoch {turn:.0f}.")
+
+# %% [markdown]
+# **It became too sure at epoch 3 of 60, while it learned its training images by heart. Yes, we could have stopped: at
+# epoch 6, at the lowest NLL on images kept aside. But it is better to train on and to fit one temperature.**
+#
+# ## Three things to take away
+#
+# 1. Over-confidence appears on images that the network was *not* trained on: a diagram of the training images does not
+#    show it.
+# 2. The loss of the training images is never content: it goes on to ask for more confidence when all answers are right.
+# 3. Compare networks after a temperature each, with a proper score such as the NLL.
+#
+# ## Recall
+#
+# <details><summary>1. Test error falls and test NLL rises. How can both be?</summary>
+#
+# There are fewer wrong predictions, but each is stated with more confidence.
+#
+# </details>
+#
+# <details><summary>2. A network has a training ECE of 0.5 %. What do you know of its test ECE?</summary>
+#
+# Almost nothing: it trained on these images.
+#
+# </details>
+#
+# <details><summary>3. Why did we pick the turning point on <code>cal</code> and not on the test images?</summary>
+#
+# Every curve ends at or above its own lowest point. So on the test curve itself "the NLL rises after the turning point"
+# would be true of any training.
+#
+# </details>
+#
+# ## Go further
+#
+# *All that follows may be left out, but for the map, which some lessons use. Next: [06](06_label_noise.ipynb) or the next lesson on your path (see the top).*
 #
 # From training to new images the accuracy falls (by the **generalisation gap**) and the ECE rises (by the **calibration
 # generalisation gap**). Carrell et al. (2022) find that the ECE rises by no more than the accuracy falls.
 #
-# ## 3. The map: accuracy lost, confidence kept
+# ### The map: accuracy lost, confidence kept
 #
 # Two numbers place a network on the map. **Lost** is its accuracy on the training images minus that on new images.
 # **Claimed** is its signed gap (00) on new images, mean confidence minus accuracy. With 15 points claimed, the network is
@@ -366,7 +515,7 @@ shown.groupby("net", sort=False)[["accuracy", "ECE", "ECE after T", "NLL", "NLL 
 #
 # </details>
 #
-# ## 4. The error falls, and the loss rises
+# ### The error falls, and the loss rises
 #
 # Look at the slider again: the loss of the new images falls, then rises, while their error still falls a little. How
 # can both be true? The grey curve is the price (the loss) of a prediction: -log of the probability given to the right
@@ -375,7 +524,6 @@ shown.groupby("net", sort=False)[["accuracy", "ECE", "ECE after T", "NLL", "NLL 
 # answers (how evenly their probability spreads over the digits).
 
 # %% tags=["drawing"]
-turns = [one.history.cal_nll.idxmin() for one in trainings.outcomes]
 groups = {"train_nll": "training images", "test_nll_correct": "new, read rightly",
           "test_nll_wrong": "new, read wrongly"}
 
@@ -384,15 +532,6 @@ def price(column, at):
     """The mean loss over the seeds at the turning points, or at the end."""
     return np.mean([one.history[column].iloc[turn if at == "turn" else -1]
                     for one, turn in zip(trainings.outcomes, turns, strict=True)])
-
-
-def judged(one, epoch):
-    """A kept network on new images, as it is and after a temperature."""
-    now, (held, stated) = one.history.loc[epoch], (one.logits[name][epoch] for name in ("cal", "test"))
-    scaler = recalibration.TemperatureScaler().fit(held, one.trial.watch["cal"].labels)
-    after = scaler.transform(stated).softmax(dim=1)
-    return {"epoch": now.epoch, "right": now.test_accuracy, "gap": now.test_confidence - now.test_accuracy,
-            "NLL": now.test_nll, "NLL after T": metrics.nll(after, one.trial.watch["test"].labels)}
 
 
 fig, ax = plt.subplots(figsize=(5.6, 3.6))
@@ -467,129 +606,7 @@ check.nll_parts(my_nll_parts)
 #
 # </details>
 #
-# ## 5. Stop in time
-#
-# Three colleagues look at images kept aside (`cal`). Ada keeps the network of the **last** epoch. Ben keeps the one
-# with the best **accuracy** on `cal`. Eve keeps the one with the lowest **NLL** on `cal`.
-#
-# **Predict before you run:** whose network is least over-confident on new images? And who has the lowest NLL there
-# once each has fitted a temperature on `cal`?
-
-# %% tags=["answer"]
-keeps = {"Ada": [size.epochs - 1] * len(turns),
-         "Ben": [one.history.cal_accuracy.idxmax() for one in trainings.outcomes], "Eve": turns}
-# judged(run, epoch): its numbers on new images after that epoch
-for who, kept_epochs in keeps.items():
-    rows = pd.DataFrame([judged(*pair) for pair in zip(trainings.outcomes, kept_epochs, strict=True)]).mean()
-    print(f"{who} keeps epoch {rows.epoch:.0f}: {rows.right:.1%} right, difference {rows.gap:+.1%}, "
-          f"NLL {rows.NLL:.2f}, after a temperature {rows['NLL after T']:.2f}")
-
-# %% [markdown]
-# <details><summary>What came out</summary>
-#
-# Eve's network is by far the least over-confident (4 points), and a little less often right. Ben's is hardly better
-# than Ada's (14 and 15 points): the accuracy does not depend on how sure a network is. The NLL, a proper score, does.
-# But after one temperature each, Ada and Ben have the lower NLL (0.63 against 0.67). The longer training raised their
-# accuracy, which stays; the temperature repairs the confidence.
-#
-# </details>
-#
-# ### Exercise: a rule that stops in time (homework)
-#
-# *Difficulty: medium · importance: high · 20 minutes*
-#
-# Eve does not want to train to the end. Design a rule that reads the NLL on `cal` epoch by epoch and stops once
-# `patience` epochs in a row have brought no new lowest value. Return two numbers, counted from 0: the epoch that is
-# *kept* (of the lowest value, the first of equal ones) and the *last* epoch that was trained (the final one if the rule
-# never stops). Then **choose a patience**. Which numbers would you show to defend it?
-
-# %%
-def my_early_stop(losses, patience):
-    ...  # your code here
-
-
-check.early_stop(my_early_stop)
-
-# %% [markdown]
-# <details><summary>Hint</summary>
-#
-# One loop, one variable: the epoch that is kept so far. How many epochs ago was it?
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# ```python
-# def my_early_stop(losses, patience):
-#     kept = 0
-#     for epoch, loss in enumerate(losses):
-#         if loss < losses[kept]:
-#             kept = epoch
-#         if epoch - kept == patience:
-#             break
-#     return kept, epoch
-# ```
-#
-# Show what a patience costs (epochs) and gives (NLL, ECE), over several seeds, on images that chose neither.
-#
-# </details>
-#
-# ## The answer
-
-# %% tags=["drawing"]
-end, turn = means.iloc[-1], np.mean(turns) + 1
-lost, claimed = end.train_accuracy - end.test_accuracy, end.test_confidence - end.test_accuracy
-print(f"More sure than right on new images from epoch {opens} of {size.epochs}. At the end {100 * lost:.0f} "
-      f"points of accuracy are lost on new images, {100 * claimed:.0f} of them still claimed (kappa "
-      f"{claimed / lost:.2f}). Lowest NLL on cal: epoch {turn:.0f}.")
-
-# %% [markdown]
-# **The network became too sure early, while it learned its training images by heart: it loses accuracy on new images, and
-# still claims most of it. Yes, we could have stopped in time, at the lowest loss on images kept aside. Or we train on,
-# and fit a temperature.**
-#
-# ## Three things to take away
-#
-# 1. Over-confidence appears on images that the network was *not* trained on: a diagram of the training images does not
-#    show it.
-# 2. On the map, the three widths that we tested lie near one line. Weight decay and a temperature move a network down.
-# 3. Error and loss can move apart: fewer predictions are wrong, and each wrong one costs more. Watch a proper score,
-#    and compare networks after a temperature each.
-#
-# ## Recall
-#
-# <details><summary>1. Test error falls and test NLL rises. How can both be?</summary>
-#
-# There are fewer wrong predictions, but each is stated with more confidence.
-#
-# </details>
-#
-# <details><summary>2. A network has a training ECE of 0.5 %. What do you know of its test ECE?</summary>
-#
-# Almost nothing: it trained on these images.
-#
-# </details>
-#
-# <details><summary>3. A network is right on 100 % of its training images and on 80 % of new ones, and kappa is 0.6. How sure is it of new ones?</summary>
-#
-# It loses 20 points and claims 0.6 of them: 80 % + 12 % = 92 %.
-#
-# </details>
-#
-# <details><summary>4. Why did we pick the turning point on <code>cal</code> and not on the test images?</summary>
-#
-# Every curve ends at or above its own lowest point. So on the test curve itself "the NLL rises after the turning point"
-# would be true of any training.
-#
-# </details>
-#
-# <details><summary>5. Which way does a temperature move a network on the map, and why not sideways?</summary>
-#
-# Down (for T > 1): it lowers the confidence. It changes no prediction, so the accuracy stays.
-#
-# </details>
-#
-# ## Go further
+# ### What if the weights are held short?
 #
 # Set the weight decay of section 2 to 0.005. Where is the NLL lowest now, and what becomes of the last layer's norm?
 #
@@ -611,10 +628,8 @@ print(f"More sure than right on new images from epoch {opens} of {size.epochs}. 
 #
 # </details>
 #
-# All verdicts, with the papers' claims, photographs and controls, are in the [evidence](evidence/03_overconfidence.ipynb). There
-# you also find why cross-entropy has no lowest point once all training images are right.
-#
-# Next: [04 Architectures](04_architectures.ipynb), or the next lesson on your path (see the top). Digits differ? See [your numbers differ?](your_numbers_differ.md).
+# All verdicts, with the papers' claims, photographs and controls, are in the [evidence](evidence/03_overconfidence.ipynb).
+# Digits differ? See [your numbers differ?](your_numbers_differ.md).
 #
 # ## References
 #

@@ -272,8 +272,42 @@ page = found.write(folder / "audit.html")
 print(f"the page has {page.stat().st_size / 1000:.0f} kB; `print(page)` says where it lies")
 
 # %% [markdown]
-# The rounding has a price: labels of probability 0, and another temperature than in section 1. If you can, store logits.
-#
+# **Beware of rounding.** Three decimals make another temperature than in section 1, of the same network: rounded scores
+# give some labels probability 0. If you can, store logits. From a torch model and a `DataLoader` they need no file (put your
+# own two in place of these):
+
+# %%
+from torch.utils.data import DataLoader, TensorDataset
+
+train, _, held = data.noisy_digits(size.train, noise=0.4, seed=SEED, test=2000)
+network = training.fit(lambda: models.mlp(64, 10), train, epochs=size.epochs, seed=SEED, device="cpu",
+                       progress=False).model
+loader = DataLoader(TensorDataset(held.inputs, held.labels), batch_size=256)
+
+network.eval()
+with torch.no_grad():
+    batches = [(network(inputs), labels) for inputs, labels in loader]
+logits, truth = (torch.cat(parts) for parts in zip(*batches, strict=True))
+own = calibkit.audit(logits, truth)
+print(f"temperature {own.cooling.value:.2f}; ECE {own.measures['ece'].value:.4f}, "
+      f"signed gap {own.measures['gap'].value:+.4f}")
+
+# %% [markdown]
+# And now with what *you* wrote: the ECE of lesson 01 and the gap with its interval of lesson 05, from your `mine.py`.
+# (What you have not kept is the course's own.) Do they agree with the audit?
+
+# %%
+from calibkit.course.mine import ece, gap_interval, whose
+
+low, gap, high = gap_interval(logits.softmax(dim=1), truth)
+error = ece(logits.softmax(dim=1), truth, 15)
+print(whose("ece", "gap_interval"))
+print(f"ECE {error:.4f}; signed gap {gap:+.4f}, 95 % interval [{low:+.4f}, {high:+.4f}]; "
+      f"audit [{own.measures['gap'].low:+.4f}, {own.measures['gap'].high:+.4f}]")
+assert abs(error - own.measures["ece"].value) < 1e-6
+assert abs(gap - own.measures["gap"].value) < 1e-6
+
+# %% [markdown]
 # If your file has one column of scores, the model is binary, and the audit has a section on its event. Other predictions (one pixel of a
 # segmentation, say) have no row of classes. For them take the functions that end in `_of`, like `metrics.ece_of`: they need the score and
 # whether it came true.

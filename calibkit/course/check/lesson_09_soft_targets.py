@@ -233,3 +233,66 @@ def selective_risk(confidence, correct, coverage):
     first = 0.6 + 0.3 * ranks / len(ranks)
     _, risk = metrics.risk_coverage(torch.stack([first, 1 - first], 1), (~correct).long())
     return risk[_count(confidence, coverage) - 1]
+
+
+def _scores(rows: int, classes: int) -> tuple[Tensor, Tensor]:
+    generator = torch.Generator().manual_seed(rows)
+    logits = 2 * torch.randn(rows, classes, generator=generator, dtype=torch.float64)
+    return logits, torch.randint(classes, (rows,), generator=generator)
+
+
+def _rows(logits: Tensor, labels: Tensor, kept: float, others: float) -> Tensor:
+    """The cross-entropy of each row: `kept` of the label, `others` of every class."""
+    log_p = logits.log_softmax(dim=1)
+    return -(kept * log_p.gather(1, labels[:, None])[:, 0] + others * log_p.sum(dim=1))
+
+
+@exercise(
+    cases={
+        "6 rows of 4 classes, alpha 0.1": (*_scores(6, 4), 0.1),
+        "5 rows of 3 classes, alpha 0.3": (*_scores(5, 3), 0.3),
+        "40 rows of 10 classes, alpha 0.05": (*_scores(40, 10), 0.05),
+        "one row only": (*_scores(1, 5), 0.2),
+        "alpha 0": (*_scores(7, 3), 0.0),
+        "alpha 1": (*_scores(8, 3), 1.0),
+        "large logits": (100 * _scores(9, 4)[0], _scores(9, 4)[1], 0.1),
+    },
+    mistakes=[
+        Mistake(
+            lambda z, y, a: _rows(z, y, 1, 0).mean(),
+            "this is the cross-entropy of the hard labels: nothing is smoothed.",
+        ),
+        Mistake(
+            lambda z, y, a: _rows(z, y, 1 - a - a / (z.shape[1] - 1), a / (z.shape[1] - 1)).mean(),
+            "you gave alpha / (K - 1) to each *other* class. Here all K classes get alpha / K, the "
+            "label too.",
+        ),
+        Mistake(
+            lambda z, y, a: _rows(z, y, 1 - a - a / z.shape[1], a / z.shape[1]).mean(),
+            "the label gets its share alpha / K, too: in all 1 - alpha + alpha / K.",
+        ),
+        Mistake(
+            lambda z, y, a: _rows(z, y, 1 - a, a).mean(),
+            "each class gets alpha / K: you gave alpha to each.",
+        ),
+        Mistake(
+            lambda z, y, a: _rows(z, y, 1, a / z.shape[1]).mean(),
+            "the label keeps 1 - alpha, and you let it keep everything.",
+        ),
+        Mistake(
+            lambda z, y, a: _rows(z, y, 1 - a, a / z.shape[1]).sum(),
+            "this is the sum over the rows: take the mean.",
+        ),
+        Mistake(
+            lambda z, y, a: -_rows(z, y, 1 - a, a / z.shape[1]).mean(),
+            "the sign is reversed: the loss is *minus* the logarithm.",
+        ),
+        Mistake(
+            lambda z, y, a: _rows(z, y, a, (1 - a) / z.shape[1]).mean(),
+            "alpha and 1 - alpha are exchanged: the label keeps 1 - alpha.",
+        ),
+    ],
+)
+def smoothed_loss(logits, labels, alpha):
+    """The mean cross-entropy against labels of which a part alpha is spread over all classes."""
+    return _rows(logits, labels, 1 - alpha, alpha / logits.shape[1]).mean()

@@ -988,3 +988,24 @@ WRONG |= {
         (lambda p, city, k: by_city(p, city, k, lambda ways: ways[-1]), "overwrote"),
     ],
 }
+
+
+def smoothed(z, y, kept, others):
+    log_p = z.log_softmax(1)
+    return -(kept * log_p[range(len(y)), y] + others * log_p.sum(1))
+
+
+RIGHT |= {"smoothed_loss": lambda z, y, a: smoothed(z, y, 1 - a, a / z.shape[1]).mean()}
+WRONG |= {
+    "smoothed_loss": [
+        (lambda z, y, a: smoothed(z, y, 1, 0).mean(), "nothing is smoothed"),
+        (lambda z, y, a: smoothed(z, y, 1 - a, a).mean(), "alpha to each"),
+        (lambda z, y, a: smoothed(z, y, 1, a / z.shape[1]).mean(), "keep everything"),
+        (lambda z, y, a: smoothed(z, y, 1 - a, a / z.shape[1]).sum(), "sum over the rows"),
+        (lambda z, y, a: -smoothed(z, y, 1 - a, a / z.shape[1]).mean(), "reversed"),
+        (
+            lambda z, y, a: smoothed(z, y, 1 - a - a / z.shape[1], a / z.shape[1]).mean(),
+            "its share alpha / K, too",
+        ),
+    ],
+}

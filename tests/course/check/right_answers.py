@@ -361,6 +361,23 @@ GAP_INTERVAL = [
         off(p, y).numpy().mean()
         + np.array([-1.96, 0, 1.96]) * off(p, y).numpy().std(ddof=1) / np.sqrt(len(y))
     ),
+    lambda p, y: torch.stack(
+        [off(p, y).mean() + k * off(p, y).std() / len(y) ** 0.5 for k in (-1.96, 0, 1.96)]
+    ),
+    lambda p, y: (
+        off(p, y).mean().item() - 1.96 * (off(p, y).var() / len(y)).sqrt().item(),
+        off(p, y).mean().item(),
+        off(p, y).mean().item() + 1.96 * (off(p, y).var() / len(y)).sqrt().item(),
+    ),
+    lambda p, y: (
+        np.quantile([0.0, 1.0, 2.0], [0, 0.5, 1]) * 0
+        + off(p, y).mean().item()
+        + np.array([-1, 0, 1]) * 1.96 * off(p, y).std().item() / math.sqrt(len(y))
+    ),
+    lambda p, y: [
+        (off(p, y).sum() / len(y) + side * 1.96 * off(p, y).std() * len(y) ** -0.5).item()
+        for side in (-1, 0, 1)
+    ],
 ]
 
 
@@ -708,6 +725,20 @@ PENALTY_POSTERIOR = [
         for row in p.tolist()
     ],
 ]
+
+SMOOTHED_LOSS = [
+    lambda z, y, a: F.cross_entropy(z, y, label_smoothing=a),
+    lambda z, y, a: F.cross_entropy(z, (1 - a) * one_hot(y, z.shape[1]) + a / z.shape[1]),
+    lambda z, y, a: (1 - a) * F.nll_loss(z.log_softmax(1), y) - a * z.log_softmax(1).mean(),
+    lambda z, y, a: (
+        -(((1 - a) * one_hot(y, z.shape[1]) + a / z.shape[1]) * z.log_softmax(1)).sum(1).mean()
+    ),
+    lambda z, y, a: F.cross_entropy(z, y, label_smoothing=a, reduction="none").mean(),
+    lambda z, y, a: (z.logsumexp(1) - (1 - a) * z[range(len(y)), y] - a * z.mean(1)).mean(),
+    lambda z, y, a: float(F.cross_entropy(z, y) * (1 - a) - a * z.log_softmax(1).mean(1).mean()),
+    lambda z, y, a: F.cross_entropy(z, y, label_smoothing=a, reduction="sum") / len(y),
+]
+
 
 SELECTIVE_RISK = [
     lambda c, a, share: (~a)[c.topk(round(share * len(c))).indices].double().mean(),

@@ -571,6 +571,19 @@ GAP_INTERVAL = [
     (lambda p, y: ends(apart(p, y) ** 2, 1.96 * standard_error(apart(p, y) ** 2)), None),
     (lambda p, y: ends(apart(p.softmax(1), y), 1.96 * standard_error(apart(p, y))), None),
     (lambda p, y: ends(conf(p), 1.96 * standard_error(conf(p))), None),
+    (lambda p, y: ends(conf(p) - 1, 1.96 * standard_error(apart(p, y))), None),
+    (lambda p, y: ends((p.argmax(1) == y).double(), 1.96 * standard_error(apart(p, y))), None),
+    (lambda p, y: ends(apart(p, y), 1.96 * apart(p, y).abs().mean() / len(y) ** 0.5), None),
+    (lambda p, y: ends(apart(p, y).clamp(min=0), 1.96 * standard_error(apart(p, y))), None),
+    (lambda p, y: ends(p.double() - 1 / p.shape[1], 1.96 * standard_error(apart(p, y))), None),
+    (lambda p, y: ends(apart(p, y), 1.96 * apart(p, y).std() / p.numel() ** 0.5), None),
+    (lambda p, y: ends(apart(p, y), 1.96 * apart(p, y).std() / p.shape[1] ** 0.5), None),
+    (lambda p, y: ends(apart(p, y), 1.96 / len(y) ** 0.5), None),
+    (lambda p, y: [apart(p, y).mean()] * 3, None),
+    (
+        lambda p, y: [round(float(x), 2) for x in ends(apart(p, y), standard_error(apart(p, y)))],
+        None,
+    ),
 ]
 
 NOISE_MATRIX = [
@@ -1105,6 +1118,29 @@ PENALTY_POSTERIOR = [
 def kept(c, share):
     return c.argsort(descending=True)[: round(share * len(c))]
 
+
+SMOOTHED_LOSS = [
+    (lambda z, y, a: F.cross_entropy(z.softmax(1), y, label_smoothing=a), None),
+    (lambda z, y, a: F.cross_entropy(z, y, label_smoothing=a, reduction="none"), None),
+    (lambda z, y, a: F.cross_entropy(z, y, label_smoothing=0.1), None),
+    (lambda z, y, a: F.cross_entropy(z, y) * (1 - a), None),
+    (lambda z, y, a: F.cross_entropy(z, y) + a, None),
+    (lambda z, y, a: F.cross_entropy(z, y, label_smoothing=1 - a), None),
+    (lambda z, y, a: F.cross_entropy(z, y, label_smoothing=a) / z.shape[1], None),
+    (lambda z, y, a: F.cross_entropy(z, y, label_smoothing=a / 2), None),
+    (lambda z, y, a: F.cross_entropy(-z, y, label_smoothing=a), None),
+    (lambda z, y, a: F.cross_entropy(z, y, label_smoothing=a, reduction="sum"), None),
+    (lambda z, y, a: F.cross_entropy(z.log_softmax(0), y, label_smoothing=a), None),
+    (lambda z, y, a: F.cross_entropy(z, z.argmax(1), label_smoothing=a), None),
+    (lambda z, y, a: F.cross_entropy(z, (1 - a) * one_hot(y, z.shape[1])), None),
+    (lambda z, y, a: F.cross_entropy(z, one_hot(y, z.shape[1]) + a), None),
+    (lambda z, y, a: F.nll_loss(z, y), None),
+    (lambda z, y, a: -z.log_softmax(1).mean(), None),
+    (lambda z, y, a: (1 - a) * F.cross_entropy(z, y) + a * z.softmax(1).mean(), None),
+    (lambda z, y, a: (1 - a) * F.cross_entropy(z, y) + a * z.log_softmax(1).mean(), None),
+    (lambda z, y, a: (1 - a) * F.cross_entropy(z, y) - a * z.mean(), None),
+    (lambda z, y, a: 0.5, None),
+]
 
 SELECTIVE_RISK = [
     (lambda c, a, share: a[kept(c, share)].double().mean(), "is the accuracy"),

@@ -70,6 +70,7 @@ ALONG = {
     },
     "severity": {"accuracy": SHARE, "mean confidence": SURE},
     "soft_targets": {"accuracy": SHARE, "ECE, networks": f"ECE {NUMBER}", "ECE, optimum p*": None},
+    "real_network": {"accuracy": SHARE, "mean confidence": SURE},
     "start_here": {"accuracy": SHARE, "mean confidence": SURE},
     "subset_share": {
         "accuracy": SHARE,
