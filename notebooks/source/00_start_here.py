@@ -78,7 +78,8 @@ explorers.keep(explorers.Explorer(
     doubted, explorers.Slider("T", temperatures, start=1.0, show="{:g}".format),
     description="A network on 10,000 photographs. Left, its reliability diagram: a line stands at the "
     "accuracy of each bin; from there to its mean confidence the gap is striped (over-confident) or dotted "
-    "(under-confident). Right, accuracy and mean confidence against the number T by which its raw scores are divided."), "real_network")
+    "(under-confident). Right, accuracy and mean confidence against the number T by which its raw scores "
+    "are divided."), "real_network")
 
 # %% [markdown]
 # ## 1. Digits whose truth is known
