@@ -3,8 +3,11 @@
 import linecache
 
 import pytest
+import torch
 
-from calibkit.course import check, mine
+import calibkit
+from calibkit.course import check, checkout, execution, mine
+from calibkit.course.classroom import reading
 
 ECE = """
 import torch
@@ -134,3 +137,24 @@ def test_without_a_file_the_courses_stands_in(name):
 def test_only_what_an_exercise_asks_for_can_be_imported():
     with pytest.raises(AttributeError, match="no_such"):
         mine.__getattr__("no_such")
+
+
+def test_what_was_kept_in_01_and_05_agrees_with_the_audit(folder):
+    for name, number in (("ece", "01"), ("gap_interval", "05")):
+        (source,) = [
+            task.solution
+            for lesson in checkout.lessons(number)
+            for task in reading.exercises(lesson.name, execution.read(lesson))
+            if task.checker == name
+        ]
+        assert check.keep(cell(f"import torch\n{source}", f"my_{name}"))
+    assert mine.whose("ece", "gap_interval") == "ece: yours, gap_interval: yours"
+    generator = torch.Generator().manual_seed(0)
+    logits = 3 * torch.randn(500, 4, generator=generator, dtype=torch.float64)
+    labels = torch.randint(4, (500,), generator=generator)
+    audit, probs = calibkit.audit(logits, labels), logits.softmax(dim=1)
+    low, gap, high = mine.gap_interval(probs, labels)
+    assert mine.ece(probs, labels, 15) == pytest.approx(audit.measures["ece"].value)
+    assert float(gap) == pytest.approx(audit.measures["gap"].value)
+    assert float(low) == pytest.approx(audit.measures["gap"].low, abs=0.01)
+    assert float(high) == pytest.approx(audit.measures["gap"].high, abs=0.01)
