@@ -81,6 +81,7 @@ WIDE_CODE = """() => {
 }"""
 ID = re.compile(r'\sid="([^"]*)"')
 LINK = re.compile(r'<a\s[^>]*?href="([^"]*)"')
+UNFOLD = "document.querySelectorAll('details').forEach(one => one.open = true)"
 RING = """handle => {
   const ring = handle.getBoundingClientRect(), reach = 6;  // its outline with the offset
   for (let box = handle.parentElement; box !== document.body; box = box.parentElement) {
@@ -273,6 +274,7 @@ def test_each_per_cent_is_written_alike(browser, made, names):
         assert spaced(text) == text, name
     with watched(browser, **WIDE) as (page, seen):
         page.goto((made / "06_label_noise.html").as_uri())
+        page.evaluate(UNFOLD)
         root = page.locator(".calibkit-explorer", has=page.locator("input")).first
         root.locator("input").first.press("ArrowRight")
         words = root.inner_text()
@@ -361,6 +363,7 @@ def test_a_reader_jumps_over_the_navigation_and_goes_on_to_the_next_lesson(brows
         last.scroll_into_view_if_needed()
         page.wait_for_timeout(300)
         assert page.locator(".toc-tree .scroll-current").count() > 0  # the list follows
+        page.evaluate(UNFOLD)
         handle = page.locator(".calibkit-explorer input").first
         handle.focus()
         assert handle.evaluate(RING) is None
