@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 06 · Label noise: what wrong labels do to confidence
 #
-# **Question.** A clinic trains a network on 1,500 old X-ray reports. Three in ten got into each other's files. The rule of the
+# **Question.** A clinic trains a network on 1,500 old X-ray reports. Three in ten of them were mixed up. The rule of the
 # house: an answer of 90 % or more goes out at once, a doctor reads the others. "Contradictions make it careful," says Ben,
 # "no wrong answer will go out." "It will learn the wrong reports by heart," says Ada, "and be too sure." Who is right?
 #
@@ -139,7 +139,8 @@ print(f"{sure.mean():.1%} sure, never more than {sure.max():.1%}; right on {righ
 
 # %% tags=["answer"]
 learn = train.with_labels(labels)
-run = training.fit(partial(models.mlp, 64, K), learn, epochs=size.epochs, seed=SEED, device=device, progress=False)
+run = training.fit(partial(models.mlp, 64, K), learn, epochs=size.epochs, seed=SEED,
+                   device=device, progress=False)
 own, new = run.predict(learn), run.predict(test)
 print(f"on the labels that it learned: {own.correct.double().mean():.1%} right")
 print(f"on new images: {new.correct.double().mean():.1%} right, {new.confidence.mean():.1%} sure")
@@ -225,9 +226,10 @@ slider
 # ## 3. Eve: "One number repairs it"
 #
 # "Divide all logits by a temperature T," says Eve. "I take the T with the lowest loss on 2,000 old reports that I kept aside."
-# Of these, too, three in ten are in the wrong file.
+# Of these, too, three in ten were mixed up.
 #
-# **Predict before you run:** of 1,000 new images 517 go out as the five networks were trained. How many go out with Eve's T?
+# **Predict before you run:** as they were trained, the five networks let 517 of 1,000 new images go out. How many go out with
+# Eve's T?
 
 # %% tags=["answer", "drawing"]
 written = [noise(digits(seed).calibration.labels, some, seed).labels for seed in seeds]  # on Eve's reports
@@ -240,7 +242,8 @@ for name, T in {"as trained": 1.0, "Eve": eves}.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 3. A doctor has to read all the others. Eve's T makes the network fit labels of which three in ten are wrong; the patients' are right.
+# 3. A doctor has to read all the others. Eve's T was chosen for labels of which three in ten are wrong.
+# The patients' diagnoses are not mixed up.
 #
 # </details>
 #
@@ -349,8 +352,8 @@ plt.show()
 # ## The answer
 #
 # **Both, in turn: first the network learns the doubt of the labels (17.5 points not sure enough), then the wrong labels by heart (20.5
-# points too sure: of 1,000 patients 104 get a wrong answer). Eve's T lets only 3 answers out; with the same labels seen
-# through N it lets out 138, 7 of them wrong.**
+# points too sure: of 1,000 patients 104 get a wrong answer). With Eve's T only 3 answers go out; with a T from the same labels,
+# seen through N, it is 138, 7 of them wrong.**
 #
 # ## Three things to take away
 #
