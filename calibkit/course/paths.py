@@ -38,19 +38,19 @@ class Path:
 PATHS = (
     Path(
         "three hours",
-        "you must judge a model soon, and have not met calibration yet",
+        "you must judge a model soon",
         ("00", "01", "08", "17"),
         halves=("17",),
     ),
     Path(
         "six evenings",
-        "you want the story: where over-confidence comes from, and what repairs it",
+        "where over-confidence comes from, and what repairs it",
         ("00", "01", "02", "03", "06", "08", "17"),
         halves=("02",),
     ),
     Path(
         "practice",
-        "you put models to use: how to measure, repair, notice a shift, audit",
+        "you put models to use: measure, repair, audit",
         ("00", "01", "02", "08", "13", "17"),
     ),
     Path(
