@@ -223,8 +223,8 @@ for strength in (0.0, 0.2, 1.0, 2.0):
 #
 # ## 3. Ada: "Not so fast"
 #
-# "You tried many alphas, and looked at the *test* images to choose one. My plain network had one weight decay, and it was small. Give
-# it the best one, too." So each side now gets the best of six weight decays, mixup and its halves also the best of five alphas. These
+# "You tried many alphas, and looked at the *test* images to choose one. And the plain network had one weight decay, a small one. Give
+# it its best, too." So each side now gets the best of six weight decays, mixup and its halves also the best of five alphas. These
 # were chosen on `cal` images of three *other* seeds ([table](results/strengths/mixed.csv)). Then each gets a temperature.
 #
 # The halves are those that you returned above. *Images only*: blended images, each with the whole label of its larger part.
@@ -277,7 +277,7 @@ print(verdicts.judge("12o", statement, fair["images only"].NLL - fair["cross-ent
 #
 # "At least", says Ben, "a network that learned doubt knows *where* to doubt." A doctor looks again at each image on which a
 # network is less than 70 % sure, after its temperature. With our digits we know the exact posterior. It tells which of these answers
-# needed no second look: those that are right with more than 90 %.
+# needed no second look: those that are right with a probability above 90 %.
 #
 # **Predict before you run:** of 100 images that the plain network doubts, how many needed no doubt? And with mixup?
 
@@ -317,8 +317,8 @@ plt.show()
 #
 # ## The answer
 #
-# **No. With the best weight decay and one temperature, the plain network has an NLL of 0.604 and mixup 0.605; only blended images
-# with whole labels help (0.578). And no network is unsure just where it should be: four in ten of its doubts are needless.**
+# **No. On our digits, with the best weight decay and one temperature, the plain network has an NLL of 0.604 and mixup 0.605; only
+# blended images with whole labels help (0.578). And no network is unsure just where it should be: four in ten of its doubts are needless.**
 #
 # ## Three things to take away
 #
@@ -342,7 +342,7 @@ plt.show()
 #
 # <details><summary>3. How can an ECE be small while four in ten doubts are needless?</summary>
 #
-# Among answers of one confidence some deserve more and others less. On average they cancel, and the ECE sees averages.
+# Among answers of one confidence some deserve more and others less. These errors cancel in the average, and the ECE compares averages.
 #
 # </details>
 #
