@@ -16,7 +16,7 @@ from calibkit.auditing.advice import Advice, Form, Rise, advise
 from calibkit.auditing.concerns import concerns, off_groups, repeated, shared
 from calibkit.auditing.cooling import Apart, Cooling, cross_fitted, fitted_apart
 from calibkit.auditing.costs import checked, checked_of_answers, of_answers
-from calibkit.auditing.measures import NAMES, Estimate, Measured
+from calibkit.auditing.measures import NAMES, Estimate, Measured, p_words
 from calibkit.auditing.rows import Rows, rows_of
 from calibkit.auditing.scores import Kind, Scores, scores_of
 from calibkit.auditing.units import Units, groups_of, labels_of, units_of
@@ -187,15 +187,6 @@ def demand_measures(names: Iterable[str], known: Iterable[str] = (*NAMES, *OF_EV
     for name in names:
         if name not in known:
             raise ValueError(f"no measure {name!r}; the measures are {', '.join(known)}")
-
-
-def p_words(p: float) -> str:
-    """A p-value in words.
-
-    >>> p_words(0.0423), p_words(1 / 1001)
-    ('p = 0.042', 'p <= 0.001')
-    """
-    return f"p = {p:.3f}" if p > 0.001 else "p <= 0.001"
 
 
 @edge.entry(grad=True, moves=True)

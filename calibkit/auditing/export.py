@@ -7,12 +7,14 @@ import math
 import sys
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from calibkit.auditing.audits import Audit
 from calibkit.auditing.costs import Costs
 from calibkit.auditing.measures import Estimate
 from calibkit.metrics import CalibrationTest, Reliability
+
+if TYPE_CHECKING:
+    from calibkit.auditing.audits import Audit
 
 SCHEMA = Path(__file__).parent / "audit.schema.json"
 FORMAT = 1  # of the JSON; a later one with the same number has all of its entries

@@ -306,3 +306,12 @@ def risks(confidence: Tensor, correct: Tensor, weight: Tensor) -> tuple[Tensor, 
     wrong = (torch.bincount(level, share * ~correct[order]) / of_level)[level]
     risk = (share * wrong).cumsum(0) / share.cumsum(0).clamp(min=1e-300)
     return order, share, wrong, risk
+
+
+def p_words(p: float) -> str:
+    """A p-value in words.
+
+    >>> p_words(0.0423), p_words(1 / 1001)
+    ('p = 0.042', 'p <= 0.001')
+    """
+    return f"p = {p:.3f}" if p > 0.001 else "p <= 0.001"

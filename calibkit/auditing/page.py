@@ -5,19 +5,21 @@ from __future__ import annotations
 import math
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
 from calibkit.auditing import figures
-from calibkit.auditing.audits import Audit, p_words
 from calibkit.auditing.binary import BEYOND, MAPPED, Binary
 from calibkit.auditing.findings import ALPHA
 from calibkit.auditing.intervals import LEVEL
-from calibkit.auditing.measures import NAMES, SHARES, Estimate, missing
+from calibkit.auditing.measures import NAMES, SHARES, Estimate, missing, p_words
 from calibkit.pictures import palette
+
+if TYPE_CHECKING:
+    from calibkit.auditing.audits import Audit
 
 PERCENT = "\N{NO-BREAK SPACE}%"
 LISTED, ALL = 15, 20  # classes in the table; all of them where there are no more than ALL
