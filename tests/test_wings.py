@@ -23,8 +23,13 @@ TOOLS = {"devices", "edge", "validate", "threads"}  # of all methods
 
 
 def imported(path, modules):
-    """What a module of the package takes from its other modules, at the top or in a function."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    """What a module of the package takes from its other modules, at the top or in a function.
+
+    What it names for type checkers alone is not taken.
+    """
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree.body = [node for node in tree.body if "TYPE_CHECKING" not in ast.unparse(node)[:20]]
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
             names = {f"{node.module}.{alias.name}" for alias in node.names}
             yield from names & modules or {node.module} & modules
