@@ -18,8 +18,18 @@ if TYPE_CHECKING:
 
 SCHEMA = Path(__file__).parent / "audit.schema.json"
 FORMAT = 1  # of the JSON; a later one with the same number has all of its entries
-SAME = ("clusters", "weighted", "class_names", "level", "bins", "resamples", "seed", "warnings")
-SAME = ("name", *SAME, "measures", "test", "classes", "groups", "mistakes", "binary", "deferral")
+SETTINGS = ("clusters", "weighted", "class_names", "level", "bins", "resamples", "seed", "warnings")
+SAME = (
+    "name",
+    *SETTINGS,
+    "measures",
+    "test",
+    "classes",
+    "groups",
+    "mistakes",
+    "binary",
+    "deferral",
+)
 
 
 def text(record: Audit) -> str:
@@ -79,10 +89,8 @@ def _plain(value: Any) -> Any:
         return [dict(zip(keys, row, strict=True)) for row in rows if row[2] > 0]
     if isinstance(value, Costs):
         models = [{"model": name, **_plain(paid)} for name, paid in value.models.items()]
-        ends = {
-            name: getattr(value, name) for name in ("alarm", "miss", "threshold", "none", "all")
-        }
-        return ends | {"models": models}
+        costs = ("alarm", "miss", "threshold", "none", "all")
+        return {name: getattr(value, name) for name in costs} | {"models": models}
     if is_dataclass(value):
         held = {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
         return {name: one for name, one in held.items() if (name, one) != ("costs", None)}

@@ -465,9 +465,9 @@ def scores(table: Any, label: list[str], able: list[list[str]], options: Options
     own = min(ranked, key=lambda r: (r[0], not all(parts(c) & likely for c in r[3]), -r[1]))[3]
     if len(own) == 1:  # one score among others must say something of the labels
         clear = {c: _evidence(table, label, c) for *_, (c, *rest) in ranked if not rest}
-        called = (*names.SCORES, *names.CONFIDENCES)
-        column = max(clear, key=lambda c: (bare(c) in called, clear[c]))
-        if clear[column] < CLEARLY and bare(column) not in called:
+        usual = (*names.SCORES, *names.CONFIDENCES)
+        column = max(clear, key=lambda c: (bare(c) in usual, clear[c]))
+        if clear[column] < CLEARLY and bare(column) not in usual:
             return Unclear(why)
         own = [column]
     return Unclear(why, scores=as_typed(table, own))

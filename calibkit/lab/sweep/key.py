@@ -105,7 +105,8 @@ def source(modules: Iterable[str] = ()) -> str:
 @functools.cache
 def _read(text: bytes) -> tuple[str, list[str]]:
     """Of a module a hash of its code without comments and docstrings, and what it may import."""
-    imported, nodes = [], [ast.parse(text)]
+    imported: list[str] = []
+    nodes: list[ast.AST] = [ast.parse(text)]
     for node in nodes:  # and what is within, which joins them
         if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
             nodes += node.orelse
