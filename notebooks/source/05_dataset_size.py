@@ -2,7 +2,7 @@
 # # 05 · Dataset size: does the confidence know how little was seen?
 #
 # **Question.** A small hospital has 150 labelled scans, a large one has 1,500. The network of the small one will be wrong
-# more often. Will it also be less sure? And what are 150 labels best used for? You decide.
+# more often. Will it also be less sure? And you decide: what are 150 labels best used for?
 #
 # **Predict before you run:** trained on 1,500 scans (here: noisy digits), a network is right on 79 % of new ones and 93 %
 # sure on average. Trained on 150, it is right on 63 %. **How sure is it?** Write down a number, then run the cell.
