@@ -1,8 +1,8 @@
 """A published network on 10,000 photographs of CIFAR-100: how sure it is, and where it is right.
 
 DenseNet-BC-100; the 100 probabilities of each test image were published with the library net:cal
-(see `notebooks/results/real/NOTICE.txt`). Kept are the confidences, as published (temperature 1) and
-at twenty other temperatures that all 100 probabilities are divided by in their logarithms.
+(see `notebooks/results/real/NOTICE.txt`). Kept are the confidences, as published (temperature 1)
+and at twenty other temperatures that all 100 probabilities are divided by in their logarithms.
 """
 
 from __future__ import annotations
