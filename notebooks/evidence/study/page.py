@@ -80,6 +80,7 @@ def forest(rows: pd.DataFrame, state: str, says: Mapping[str, str]) -> Figure:
 def against_epochs(rows: pd.DataFrame) -> Figure:
     """A panel a state: each way less cross-entropy over the epochs, mean and 98.75 % interval."""
     made, grid = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+    rows = rows[rows.way != "cross-entropy"]  # what the others are compared with
     colours = dict(zip(rows.way.unique(), 2 * palette.CYCLE, strict=False))
     for ax, (state, part) in zip(grid, rows.groupby("state", sort=False), strict=True):
         margin = register.read().margins[part.measure.iloc[0]]
@@ -90,12 +91,15 @@ def against_epochs(rows: pd.DataFrame) -> Figure:
             x = told.index.to_numpy() * 1.02 ** (place - 6)
             marker = palette.MARKERS[place % len(palette.MARKERS)]
             bars = [means - lows, highs - means]
-            ax.errorbar(x, means, bars, marker=marker, ms=4, lw=1, color=colours[way], label=way)
+            line = "-" if place < len(palette.CYCLE) else "--"  # where a colour comes again
+            look = {"marker": marker, "ls": line, "color": colours[way], "label": way}
+            ax.errorbar(x, means, bars, ms=4, lw=1, **look)
         ax.set_xscale("log")
+        ax.set_yscale("symlog", linthresh=3 * margin)  # one way stands far off at 15 epochs
         ticks = sorted(part.epochs.unique())
         ax.set_xticks(ticks, [str(tick) for tick in ticks])
         ax.minorticks_off()
-        ax.set(xlabel="epochs", ylabel=f"{part.measure.iloc[0]} {state}, less cross-entropy's")
+        ax.set(xlabel="epochs", ylabel=f"{part.measure.iloc[0]} {state}:\nminus cross-entropy's")
     made.legend(*grid[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return made
 
