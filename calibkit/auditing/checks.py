@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from calibkit.auditing.guesses import FEW, area, first_class, first_predicted, in_order, likeliest
+from calibkit.auditing.guesses import FEW, area, decisions, first_class, likeliest
 from calibkit.auditing.names import short
 from calibkit.auditing.questions import Options, Unclear, choices, joined
 from calibkit.auditing.scores import slices
+from calibkit.auditing.sets import in_order
 
 MANY = 30  # of which all are right
 CLEAR = 3.0  # standard errors by which another order must be better
@@ -45,10 +46,9 @@ def parted(scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return np.full(len(scores), split)
 
 
-def sorted_scores(
-    matrix, labels: pd.Series | np.ndarray, columns: list[str], table, options: Options
-) -> None:
+def sorted_scores(matrix, labels: pd.Series | np.ndarray, roles, table, options: Options) -> None:
     """Ask where the scores fall, or rise, from left to right in every row: they are no classes."""
+    columns = roles.scores
     ordered = in_order(columns)
     places = [columns.index(column) for column in ordered]
     if len(matrix) < FEW or options.sorted_classes:
@@ -67,8 +67,8 @@ def sorted_scores(
         raise Unclear(why, **({"sorted_classes": True} if z > CLEAR else {}))
     row = np.asarray(matrix[0])[places]
     best = ordered[0] if row[0] >= row[-1] else ordered[-1]
-    decision = first_predicted(table, columns, labels)
-    needs = {"scores": [best], "predicted": decision} if decision else {}
+    able = decisions(table, roles.label, columns)
+    needs = {"scores": [best], "predicted": able[0]} if able else {}
     raise Unclear(why, **needs)
 
 

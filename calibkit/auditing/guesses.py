@@ -1,22 +1,25 @@
-"""What a question proposes: the likeliest columns, classes and kinds, for the user to confirm.
+"""What a question proposes: the likeliest labels, scores and meaning, for the user to confirm.
 
-Nothing here is taken unasked. Truth depends on the scores; what follows from them in every row is a
-prediction; and of several orders of the classes the likeliest is proposed.
+Nothing here is taken unasked. `search` sets labels beside scores: truth depends on the scores, what
+follows from them in every row is a prediction. `meaning` says what one score is of, and `likeliest`
+which label each of several columns stands for.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import linear_sum_assignment
 
-from calibkit.auditing import names
+from calibkit import metrics
+from calibkit.auditing import names, sets
 from calibkit.auditing.names import bare, parts, short, word
 from calibkit.auditing.questions import Options, Unclear, choices, joined
 from calibkit.auditing.scores import double
+from calibkit.auditing.sets import alike, as_typed, fractional, matrix_of, middles
 
 FEW = 20  # rows, below which a pattern may be chance
 LIKELY, CLEARLY = 2.0, 3.0  # standard errors of an area under the ROC curve
@@ -24,16 +27,7 @@ SURELY = 10.0  # of the log-likelihood
 SAMPLED = 5000  # rows that a likelihood is computed of
 MOST_VALUES = 50  # of a column that may be labels
 MOST_COLUMNS = 400  # that are searched for sets of columns
-
-
-def is_number(column: pd.Series) -> bool:
-    """Whether it holds numbers, and not only missing ones."""
-    return column.dtype.kind in "fiu" and bool(column.notna().any())
-
-
-def fractional(column: pd.Series) -> bool:
-    """Whether it holds numbers that are not whole."""
-    return column.dtype.kind == "f" and bool((column.dropna() % 1 != 0).any())
+USUAL = (*names.SCORES, *names.CONFIDENCES)
 
 
 def area(scores: np.ndarray, of_one: np.ndarray) -> tuple[float, float]:
@@ -42,242 +36,95 @@ def area(scores: np.ndarray, of_one: np.ndarray) -> tuple[float, float]:
     >>> area(np.array([0.1, 0.2, 0.8, 0.9]), np.array([False, False, True, True]))[0]
     1.0
     """
-    from scipy.stats import rankdata
-
-    of_one, n = np.asarray(of_one, bool), len(scores)
-    ones = int(of_one.sum())
-    zeros = n - ones
-    if not ones or not zeros:
+    ones, zeros = (np.asarray(scores, float)[np.asarray(of_one, bool) == k] for k in (True, False))
+    if not len(ones) or not len(zeros):
         return 0.5, 0.0
-    value = (rankdata(scores)[of_one].sum() - ones * (ones + 1) / 2) / (ones * zeros)
-    return float(value), float((value - 0.5) / np.sqrt((n + 1) / (12 * ones * zeros)))
+    value = metrics.auroc(ones, zeros)
+    error = np.sqrt((len(scores) + 1) / (12 * len(ones) * len(zeros)))
+    return value, float((value - 0.5) / error)
 
 
-def matrix_of(table: Any, columns: list[str]) -> np.ndarray:
-    """(n, K) columns as float64."""
-    return np.column_stack([np.asarray(table[column], float) for column in columns])
+# --- labels and scores ---
 
 
-# --- sets of columns, by their names ---
+class Fit(NamedTuple):
+    """Labels beside scores; the least one is the likeliest."""
+
+    follows: bool  # the labels follow from scores in every row
+    order: tuple
+    label: list[str]
+    scores: list[str]
+    evidence: float  # in standard errors for one score, a share of hits for several
 
 
-def middles(columns: list[str]) -> list[str]:
-    """What differs in the names of columns: p_cat, p_car are cat, car.
-
-    >>> middles(["p_cat", "p_car"]), middles(["MEL_x", "NV_x"]), middles(["prob0", "prob1"])
-    (['cat', 'car'], ['MEL', 'NV'], ['0', '1'])
-    """
-    if len(columns) < 2:
-        return list(columns)
-    start, end = _common(columns), _common([column[::-1] for column in columns])[::-1]
-    head = start.rstrip("0123456789")
-    counted = all(column[len(head) :][:1].isdigit() for column in columns)
-    start = head if counted else re.sub(r"[^\W_]+$", "", start)
-    end = re.sub(r"^[^\W_]+", "", end)
-    rest = [column[len(start) : len(column) - len(end)].strip(" _()[]=:") for column in columns]
-    return rest if all(rest) and len(set(rest)) == len(rest) else list(columns)
-
-
-def _common(columns: list[str]) -> str:
-    """What the first and the last in alphabetical order, and so all, begin with."""
-    first, last = min(columns), max(columns)
-    return first[: next((k for k, c in enumerate(first) if last[k : k + 1] != c), len(first))]
-
-
-def _folded(column: str) -> str:
-    return re.sub(r"(\d)\.0+(?!\d)", r"\1", column.strip()).casefold()
+def search(
+    table: Any, labels: list[list[str]], scores: list[list[str]] | None, options: Options
+) -> list[Fit]:
+    """Labels with the scores that may be theirs, the likelier first."""
+    found = []
+    for place, label in enumerate(labels):
+        column = sets.label_column(table, label)
+        words, known = names.words(column), column.notna().to_numpy()
+        values = sorted(set(words[known]))
+        left = [c for c in table.columns if c not in (*label, *options.taken, options.predicted)]
+        able = [(0, own) for own in scores] if scores else _sets(table, left, values)
+        fits = [(rank, own, *_fit(table, label, own, words, values)) for rank, own in able]
+        fits = [fit for fit in fits if fit[2] is not None]
+        called = bare(label[0])
+        usual = names.LABELS.index(called) if called in names.LABELS else len(names.LABELS)
+        for rank, own, evidence, _ in fits:
+            likely = all(parts(c) & names.KINDS["probs"] for c in own)
+            order = (rank, bool(parts(label[0]) & names.DECISIONS), usual)
+            order += (bare(own[0]) not in USUAL if len(own) == 1 else not likely, -evidence, place)
+            found.append(Fit(any(fit[3] for fit in fits), order, label, own, evidence))
+    return sorted(found)
 
 
-def _templates(column: str, words: Collection[str], *, strict: bool) -> list[tuple[str, str]]:
-    """The name with a mark in place of each word that it holds, and the word."""
-    text, templates = _folded(column), []
-    for one in words:
-        digit = one.lstrip("+-").isdigit()
-        for place in (m.start() for m in re.finditer(f"(?={re.escape(one)})", text)):
-            before, after = text[:place], text[place + len(one) :]
-            free = not before[-1:].isalnum() or (digit and not before[-1].isdigit())
-            free &= not after[:1].isalnum()
-            signed = digit and one[0] not in "+-" and before[-1:] == "-"
-            free &= not (signed and before[-2:-1] in ("_", " ", ""))
-            if free or (not strict and not digit):
-                templates.append((f"{before}\0{after}", one))
-    return templates
+def _fit(
+    table: Any, label: list[str], own: list[str], words: pd.Series, values: list[str]
+) -> tuple[float | None, bool]:
+    """How well labels and scores fit, and whether the labels follow from the scores."""
+    matrix = matrix_of(table, own)
+    good = np.isfinite(matrix).all(1) & words.isin(values).to_numpy()
+    matrix, mine = matrix[good], words.to_numpy()[good]
+    if len(matrix) < 4 or len(values) < 2:
+        return None, False
+    if len(own) > 1:
+        if len(values) > len(own):
+            return None, False
+        cells = np.searchsorted(values, mine) * len(own) + matrix.argmax(1)
+        pairs = np.bincount(cells, minlength=len(values) * len(own)).reshape(len(values), len(own))
+        hits = float(pairs[linear_sum_assignment(pairs, maximize=True)].sum() / len(mine))
+        return hits, hits == 1.0 and len(mine) >= FEW
+    events = [names.words(table[c]).to_numpy()[good] == mine for c in decisions(table, label, own)]
+    if not events and len(values) > 2:
+        return None, False
+    events += [mine == values[1]] if len(values) == 2 else []
+    areas = [area(matrix[:, 0], event) for event in events]
+    follows = len(values) == 2 and areas[-1][0] in (0.0, 1.0) and len(mine) >= FEW
+    return max(abs(z) for _, z in areas), follows
 
 
-def _beside_class(template: str) -> bool:
-    """Whether nothing but words of `names.PARTS` stands beside the mark."""
-    return parts(template.replace("\0", " ")) <= names.PARTS
-
-
-def class_in(column: str, words: Collection[str]) -> str | None:
-    """The one of some words, in small letters, that a column of scores is called after.
-
-    >>> class_in("p_cat", {"cat", "dog"}), class_in("prob0", {"0", "1"}), class_in("cats", {"cat"})
-    ('cat', '0', None)
-    """
-    able = [one for t, one in _templates(column, words, strict=True) if _beside_class(t)]
-    return (
-        None if bare(column) in names.SCORES else max(able, key=lambda w: (len(w), w), default=None)
-    )
-
-
-def families(
-    table: Any, columns: list[str], words: Collection[str], *, strict: bool
-) -> list[list[str]]:
-    """Sets of columns of numbers that are called after all of the words, a column a word.
-
-    strict: the words stand alone in the names, beside nothing but words of `names.PARTS`.
-    """
-    folded = {one.casefold() for one in words}
-    if len(folded) < 2 or len(folded) < len(set(words)) or len(folded) > len(columns):
-        return []
-    by_template: dict[str, dict[str, str]] = {}
-    numeric = [column for column in columns if table[column].dtype.kind in "fiu"]
-    for column in numeric:
-        for template, one in _templates(column, folded, strict=strict):
-            if not strict or _beside_class(template):
-                by_template.setdefault(template, {}).setdefault(one, column)
-    sets: list[list[str]] = []
-    for template, own in by_template.items():
-        if set(own) == folded and len(set(own.values())) == len(own):
-            whole = _with_others(table, template, list(own.values()), numeric, folded)
-            sets += [whole] if whole is not None and whole not in sets else []
-    return sets
-
-
-def _with_others(
-    table: Any, template: str, own: list[str], numeric: list[str], words: set[str]
-) -> list[str] | None:
-    """A set with the columns of classes that no row has; None where these are not clear."""
-    before, after = template.split("\0")
-    digits, alone = all(one.lstrip("+-").isdigit() for one in words), not (before or after)
-    middle = r"[+-]?\d+" if digits else r".+"
-    pattern = re.compile(re.escape(before) + middle + re.escape(after))
-    like = [c for c in numeric if (digits or not alone) and pattern.fullmatch(_folded(c))]
-    more = [c for c in numeric if c in own or c in like]
-    ordered = [c for c in numeric if c in own]
-    if (more == ordered and (digits or not alone)) or sum_to_one(table, ordered):
-        return ordered
-    if (digits and not alone) or sum_to_one(table, more):
-        return more
-    return None if not alone or _neighbours(table, own) else ordered
-
-
-def _neighbours(table: Any, own: list[str]) -> list[str]:
-    """Columns of numbers of both signs that stand beside some: they may be classes, too."""
-    places = [table.columns.index(column) for column in own]
-    return [
-        column
-        for place, column in enumerate(table.columns)
-        if column not in own and not parts(column) & names.BESIDE and fractional(table[column])
-        and (table[column].dropna() < 0).any() and min(abs(place - one) for one in places) == 1
-    ]  # fmt: skip
-
-
-def regular(table: Any, columns: list[str]) -> list[list[str]]:
-    """Columns alike but for one word beside words of `names.PARTS`: they count, or sum to 1."""
-    sets = []
-    for own in alike([c for c in columns if fractional(table[c])]):
-        one = middles(own)
-        rest = parts(own[0].replace(one[0], " ", 1) if one != own else "")
-        numbers = sorted(int(float(w)) for w in one if re.fullmatch(r"\d+(\.0+)?", w))
-        count = len(own) > 2 and numbers in ([*range(len(own))], [*range(1, len(own) + 1)])
-        if rest <= names.PARTS and (count or (rest and sum_to_one(table, own))) and own not in sets:
-            sets.append(own)
-    return sets
-
-
-def alike(columns: list[str], *, whole: bool = False) -> list[list[str]]:
-    """Columns whose names are alike but for one word; if none are and `whole`, all of them."""
-    groups: dict[tuple, list[str]] = {}
-    for column in columns:
-        words = re.split(r"([^\W_]+)", column)
-        if len(words) == 3:  # one word: alike but for its number
-            stem = words[1].rstrip("0123456789")
-            words = [words[0] + stem, words[1][len(stem) :], words[2]]
-        for place in range(1, len(words), 2):
-            if words[place]:
-                groups.setdefault((place, *words[:place], *words[place + 1 :]), []).append(column)
-    sets = [own for own in groups.values() if len(own) > 1]
-    return sets or ([columns] if whole and len(columns) > 1 else [])
-
-
-def sum_to_one(table: Any, columns: list[str]) -> bool:
-    """Whether the rows of some columns sum to 1, or to 100."""
-    sums = matrix_of(table, columns).sum(1)
-    sums = sums[np.isfinite(sums)]
-    return len(sums) > 0 and any(np.abs(sums / whole - 1).max() < 0.05 for whole in (1, 100))
-
-
-def _runs(table: Any, columns: list[str]) -> list[list[str]]:
-    """Neighbours whose rows sum to 1 or to 100, the longest from each column on."""
-    sets: list[list[str]] = []
-    start = 0
-    while start < len(columns) - 1:
-        total = matrix_of(table, columns[start:]).cumsum(1)
-        total = total[np.isfinite(total[:, -1])]
-        off = [np.abs(total / whole - 1).max(0, initial=0) < 0.02 for whole in (1, 100)]
-        ends = np.flatnonzero(off[0] | off[1]) if len(total) else np.array([], int)
-        end = start + int(ends.max(initial=0))
-        sets += [columns[start : end + 1]] if end > start else []
-        start = end + 1
-    return sets
-
-
-def in_order(columns: list[str]) -> list[str]:
-    """Columns by the number in their names, where each has one."""
-    numbers = [re.findall(r"\d+", name) for name in middles(columns)]
-    if not all(len(one) == 1 for one in numbers):
-        return columns
-    return sorted(columns, key=lambda c: (int(numbers[columns.index(c)][0]), c))
-
-
-def as_typed(table: Any, columns: list[str]) -> list[str]:
-    """Columns as they are typed: the name of an array, p_* for very many, else each."""
+def _sets(table: Any, left: list[str], values: list[str]) -> list[tuple[int, list[str]]]:
+    """What may be scores: (rank, columns), several columns before one."""
+    inside = {c for own in table.blocks.values() for c in own}
+    flat = [c for c in left if c not in inside][:MOST_COLUMNS]
+    found = [(0, own) for own in sets.families(table, flat, values, strict=True)]
+    found += [(1, own) for own in sets.families(table, flat, values, strict=False)]
     for name, own in table.blocks.items():
-        if own == columns:
-            return [name]
-    start = _common(columns)
-    if len(columns) > 30 and start and [c for c in table.columns if c.startswith(start)] == columns:
-        return [f"{start}*"]
-    return columns
-
-
-def classes_of(table: Any, columns: list[str], words: Collection[str]) -> list[str]:
-    """The classes that columns of scores are called after."""
-    if columns in table.blocks.values():
-        return list(map(str, range(len(columns))))
-    if set(words) <= set(map(word, columns)):
-        return list(map(word, columns))
-    folded = {one.casefold(): one for one in words}
-    by_template: dict[str, dict[str, str]] = {}
-    for column in columns[:2000]:
-        for template, one in _templates(column, folded, strict=False):
-            by_template.setdefault(template, {})[column] = folded[one]
-    for own in by_template.values():
-        if len(set(own.values())) == len(folded) == len(columns) == len(own):
-            return [own[column] for column in columns]
-    return list(map(word, middles([re.sub(r"(\d)\.0+(?!\d)", r"\1", c) for c in columns])))
-
-
-# --- which column holds the labels ---
-
-
-def one_hot(table: Any, columns: list[str]) -> bool:
-    matrix = np.column_stack([table[c] for c in columns])
-    return bool(np.isin(matrix, (0, 1)).all() and (matrix.sum(1) == 1).all())
-
-
-def label_column(table: Any, label: list[str]) -> pd.Series:
-    """(n,) the labels; of several columns of 0 and 1 the class of the one that is 1."""
-    if len(label) == 1:
-        return table[label[0]]
-    if not one_hot(table, label):
-        raise ValueError(
-            f"{short(label)} hold no single 1 in every row: audit one label at a time, such as "
-            f"--label {joined(label[:1])} --scores COLUMN"
-        )
-    return pd.Series(np.array(middles(label))[matrix_of(table, label).argmax(1)])
+        if own[0] in left and table.entries[name].dtype.kind == "f":
+            found.append((1 if parts(name) <= names.PARTS else 2, own))
+    found += [(1, own) for own in sets.regular(table, flat)]
+    numeric = [c for c in flat if sets.is_number(table[c]) and table[c].nunique() > 2]
+    many = [c for c in numeric if table[c].nunique() > 10]
+    beside = names.BESIDE - {"no"}
+    found += [(2, own) for own in sets.runs(table, [c for c in many if not parts(c) & beside])]
+    for column in numeric:
+        if bare(column) in USUAL:
+            found.append((3, [column]))
+        elif column in many and fractional(table[column]) and not parts(column) & names.BESIDE:
+            found.append((3 + (not parts(column) & (names.PARTS - {"y", "class"})), [column]))
+    return found
 
 
 def label(table: Any, named: list[str], scores: list[str] | None, options: Options) -> Unclear:
@@ -286,31 +133,28 @@ def label(table: Any, named: list[str], scores: list[str] | None, options: Optio
         "their file with --labels FILE"  # fmt: skip
     if named:
         why = f"the labels may be {' or '.join(map(repr, named))}, which differ: say which with "
-        return Unclear(why + choices("label", named), **_best_label(table, named, scores, options))
-    marks = [
-        c for c in table.columns if bare(c) in (*names.CORRECT, names.MARK) and is_number(table[c])
-    ]
-    if marks and any(
-        bare(c) in (*names.CONFIDENCES, *names.SCORES) and c not in marks for c in table.columns
-    ):
-        odd = ~table[marks[0]].isin((0, 1)) & table[marks[0]].notna()
-        row = int(odd.to_numpy().argmax())
-        return Unclear(
-            f"column {marks[0]!r} must say which answers are right, by 0 and 1, got "
-            f"{str(table[marks[0]].iloc[row])!r} in row {row} (the first is 0): decide from which "
-            f"mark on an answer is right, and write that as a column 'correct'; or name what says "
-            f"it with --label COLUMN"
-        )
+        return Unclear(why + choices("label", named), **_label(table, named, scores, options))
     wrong = [c for c in table.columns if bare(c) in names.WRONG and table[c].nunique() == 2]
     if wrong:
         return Unclear(
             f"{why}. {wrong[0]!r} may say which rows are wrong: write it the other way round, as a "
             f"column 'correct'"
         )
-    return Unclear(why, **_best_label(table, named, scores, options))
+    for mark in table.columns:
+        odd = ~table[mark].isin((0, 1)) & table[mark].notna()
+        called = bare(mark) in (*names.CORRECT, names.MARK) and sets.is_number(table[mark])
+        if called and odd.any() and any(bare(c) in USUAL and c != mark for c in table.columns):
+            row = int(odd.to_numpy().argmax())
+            return Unclear(
+                f"column {mark!r} must say which answers are right, by 0 and 1, got "
+                f"{str(table[mark].iloc[row])!r} in row {row} (the first is 0): decide from which "
+                f"mark on an answer is right, and write that as a column 'correct'; or name what "
+                f"says it with --label COLUMN"
+            )
+    return Unclear(why, **_label(table, [], scores, options))
 
 
-def _best_label(
+def _label(
     table: Any, named: list[str], scores: list[str] | None, options: Options
 ) -> dict[str, Any]:
     marks = {} if named or scores else _of_marks(table)
@@ -324,23 +168,14 @@ def _best_label(
         if c not in taken and not parts(c) & names.BESIDE and not c.lower().endswith("id")
         and not fractional(table[c]) and 2 <= table[c].nunique() <= limit
     ]  # fmt: skip
-    ranked = []
-    for place, column in enumerate(able):
-        sets = _ranked(table, [column], scores, options)
-        if sets:
-            rank, fit, *_ = min(sets, key=lambda row: (row[0], -row[1]))
-            follows = any(row[2] for row in sets)
-            called = (
-                names.LABELS.index(bare(column))
-                if bare(column) in names.LABELS
-                else len(names.LABELS)
-            )
-            first = (called,) if named else (rank, bool(parts(column) & names.DECISIONS), called)
-            ranked.append((follows, *first, -fit, place, column))
-    if not ranked:
+    found = search(table, [[c] for c in able], [scores] if scores else None, options)
+    if not found:
         return {"label": named[:1]} if named else {}
-    follows, *_, column = min(ranked)
-    return {} if follows and not named else {"label": [column]}  # nothing but predictions
+    if named:  # these are called so: by their names, where they say anything of the scores
+        clear = [fit for fit in found if len(fit.scores) > 1 or fit.evidence > CLEARLY]
+        best = min(clear or found, key=lambda fit: (fit.follows, fit.order[2], fit.order))
+        return {"label": best.label}
+    return {} if found[0].follows else {"label": found[0].label}  # nothing but predictions
 
 
 def _of_marks(table: Any) -> dict[str, Any]:
@@ -351,7 +186,7 @@ def _of_marks(table: Any) -> dict[str, Any]:
     )
     pairs = [(a, b) for a in alike(binary, whole=True) for b in alike(numeric, whole=True)]
     for own, scores in pairs:
-        if len(own) == len(scores) and one_hot(table, own):
+        if len(own) == len(scores) and sets.one_hot(table, own):
             return {"label": own, "scores": scores}
     for own, scores in pairs:
         if middles(own) == middles(scores):
@@ -359,128 +194,44 @@ def _of_marks(table: Any) -> dict[str, Any]:
     return {}
 
 
-def _ranked(
-    table: Any, column: list[str], scores: list[str] | None, options: Options
-) -> list[tuple[int, float, bool, list[str]]]:
-    """Sets of scores beside labels: a rank, how well they fit, whether labels follow from them."""
-    from scipy.optimize import linear_sum_assignment
-
-    labels = label_column(table, column)
-    words = names.words(labels.dropna())
-    values, known = sorted(set(words)), labels.notna().to_numpy()
-    if len(values) < 2:
-        return []
-    left = [c for c in table.columns if c not in (*column, *options.taken, options.predicted)]
-    ranked = []
-    for rank, own in [(0, scores)] if scores else _sets(table, left, values):
-        matrix = matrix_of(table, own)[known]
-        good = np.isfinite(matrix).all(1)
-        matrix, mine, count = matrix[good], words.to_numpy()[good], len(own)
-        if len(matrix) < 4:
-            continue
-        if count > 1 and len(values) <= count:
-            cells = np.searchsorted(values, mine) * count + matrix.argmax(1)
-            pairs = np.bincount(cells, minlength=len(values) * count).reshape(len(values), count)
-            fit = float(pairs[linear_sum_assignment(pairs, maximize=True)].sum() / len(mine))
-            ranked.append((rank, fit, fit == 1.0 and len(mine) >= FEW, own))
-        elif count == 1 and len(values) == 2:
-            of_one, z = area(matrix[:, 0], mine == values[1])
-            ranked.append((rank + 10, abs(z), of_one in (0.0, 1.0) and len(mine) >= FEW, own))
-        elif count == 1 and _same_words(table, column[0], values):
-            ranked.append((rank + 12, 0.0, False, own))
-    return ranked
-
-
-def _same_words(table: Any, label: str, values: list[str]) -> list[str]:
-    """Columns of the same words as a column of labels."""
-    columns, own = [], set(values)
-    for column in table.columns:
-        words = set() if fractional(table[column]) else set(names.words(table[column].dropna()))
-        if 1 < len(words) <= len(own) + 1 and len(words & own) >= min(2, len(own)):
-            columns.append(column)
-    return [column for column in columns if column != label]
-
-
-def _sets(table: Any, left: list[str], values: list[str]) -> list[tuple[int, list[str]]]:
-    """What may be scores, the likelier first: (rank, columns)."""
-    inside = {c for own in table.blocks.values() for c in own}
-    flat = [c for c in left if c not in inside][:MOST_COLUMNS]
-    sets = [(0, own) for own in families(table, flat, values, strict=True)]
-    sets += [(1, own) for own in families(table, flat, values, strict=False)]
-    for name, own in table.blocks.items():
-        if own[0] in left and table.entries[name].dtype.kind == "f":
-            sets.append((1 if parts(name) <= names.PARTS else 2, own))
-    sets += [(1, own) for own in regular(table, flat)]
-    numeric = [c for c in flat if is_number(table[c]) and table[c].nunique() > 2]
-    many = [c for c in numeric if table[c].nunique() > 10]
-    sets += [
-        (2, own) for own in _runs(table, [c for c in many if not parts(c) & names.BESIDE - {"no"}])
-    ]
-    for column in numeric:
-        called = bare(column) in (*names.SCORES, *names.CONFIDENCES)
-        if column in many and fractional(table[column]) and not parts(column) & names.BESIDE:
-            probable = bool(table[column].dropna().between(0, 1).all())
-            known = called or bool(parts(column) & (names.PARTS - {"y", "class"}))
-            sets.append((3 if known and probable else 4 if known or probable else 6, [column]))
-        elif called:
-            sets.append((4, [column]))
-    return sets
-
-
-# --- which columns hold the scores ---
-
-
 def scores(table: Any, label: list[str], able: list[list[str]], options: Options) -> Unclear:
     """The question which columns hold the scores."""
     for column in table.columns:
         texts = table[column].dropna()
-        called = (
-            bare(column) in (*names.SCORES, *names.CONFIDENCES)
-            and not parts(column) & names.DECISIONS
-        )
+        called = bare(column) in USUAL and not parts(column) & names.DECISIONS
         if called and not able and column not in label and texts.map(type).eq(str).any():
-            texts = texts.map(str).str.strip()
-            percent = texts[texts.str.endswith("%")]
+            texts = texts.str.strip()
+            percent = texts[texts.str.endswith("%") == True]  # noqa: E712
             more = ", and others without %: write all of it in one unit" if len(percent) else ""
             such = (percent if len(percent) else texts).iloc[0]
             return Unclear(f"column {column!r} holds texts, such as {such!r}{more}")
-    near = _near(table, label) if not able or len(able[0]) == 1 else []
-    if len(able) > 1 or near:
-        why = f"the scores may be {' or '.join(map(short, near or able))}: say which with "
-        why += _options(table, near or able)
+    words = {w.casefold() for w in names.words(table[label[0]].dropna())}
+    named = [c for c in table.columns if word(c).casefold() in words and sets.is_number(table[c])]
+    beside = sets.neighbours(table, named) if len(named) > 1 and len(label) == 1 else []
+    if beside and (not able or len(able[0]) == 1):  # called after all labels; more stand beside
+        able = [named, [c for c in table.columns if c in (*named, *beside)]]
+        why = f"the scores may be {' or '.join(map(short, able))}: say which with "
+        return Unclear(why + _options(table, able))
+    found = search(table, [label], able or None, options)
+    if able:
+        why = f"the scores may be {' or '.join(map(short, able))}: say which with "
+        why += _options(table, able)
     else:
         left = [c for c in table.columns if c not in label]
         why = f"no column of scores is clear among {short(left)}: name one column of scores, or "
-        why += "one a class in the order of the classes, with --scores"
-    best = {} if near else _best_of_more(table, label, options)
-    ranked = [] if near or best else _ranked(table, label, None, options)
-    if not ranked:
+        why += "one a class in the order of the classes, with "
+        first = [fit.scores for fit in found if fit.order[0] == found[0].order[0]]
+        why += f"--scores, such as {_options(table, first)}" if first else "--scores"
+    best = _best_of_more(table, label, options)
+    if best or not found:
         return Unclear(why, **best)
-    if able:
-        ranked = [row for row in ranked if row[3] in able] or ranked
-    else:
-        first = min(row[0] for row in ranked)
-        why += f", such as {_options(table, [row[3] for row in ranked if row[0] == first])}"
-    likely = names.KINDS["probs"]
-    own = min(ranked, key=lambda r: (r[0], not all(parts(c) & likely for c in r[3]), -r[1]))[3]
-    if len(own) == 1:  # one score among others must say something of the labels
-        clear = {c: _evidence(table, label, c) for *_, (c, *rest) in ranked if not rest}
-        usual = (*names.SCORES, *names.CONFIDENCES)
-        column = max(clear, key=lambda c: (bare(c) in usual, clear[c]))
-        if clear[column] < CLEARLY and bare(column) not in usual:
+    own = found[0].scores
+    if len(own) == 1:
+        own = min((f for f in found if len(f.scores) == 1), key=lambda f: f.order[3:]).scores
+        evidence = next(fit.evidence for fit in found if fit.scores == own)
+        if evidence < CLEARLY and bare(own[0]) not in USUAL:
             return Unclear(why)
-        own = [column]
     return Unclear(why, scores=as_typed(table, own))
-
-
-def _evidence(table: Any, label: list[str], column: str) -> float:
-    """By how many standard errors a score tells labels, or right predictions, from others."""
-    words, score = names.words(label_column(table, label)), np.asarray(table[column], float)
-    good = np.isfinite(score) & words.notna().to_numpy()
-    events = [names.words(table[c]) == words for c in decisions(table, label[0], column)]
-    values = sorted(set(words[good]))
-    events += [words == values[-1]] if len(values) == 2 else []
-    return max((abs(area(score[good], e.to_numpy()[good])[1]) for e in events), default=0.0)
 
 
 def _options(table: Any, able: list[list[str]]) -> str:
@@ -488,47 +239,84 @@ def _options(table: Any, able: list[list[str]]) -> str:
     return " or ".join(text for text in texts if len(text) < 200) or "--scores COLUMN,COLUMN"
 
 
-def _near(table: Any, label: list[str]) -> list[list[str]]:
-    """Columns that are called after all labels, and those with their neighbours."""
-    words = {w.casefold() for w in names.words(table[label[0]].dropna())}
-    own = [c for c in table.columns if word(c).casefold() in words and is_number(table[c])]
-    beside = _neighbours(table, own) if len(own) > 1 and len(label) == 1 else []
-    return [own, [c for c in table.columns if c in (*own, *beside)]] if beside else []
-
-
 def _best_of_more(table: Any, label: list[str], options: Options) -> dict[str, Any]:
     """The first of scores that fall from left to right in every row, and what it predicts."""
     left = [c for c in table.columns if c not in (*label, *options.taken)]
-    for own in map(in_order, alike([c for c in left if fractional(table[c])])):
+    for own in map(sets.in_order, alike([c for c in left if fractional(table[c])])):
         if len(table) >= FEW and (np.diff(matrix_of(table, own), axis=1) <= 0).all():
-            decision = first_predicted(table, own, table[label[0]])
-            if decision:
-                return {"scores": own[:1], "predicted": decision}
+            able = decisions(table, label, own)
+            if able:
+                return {"scores": own[:1], "predicted": able[0]}
     return {}
 
 
-def first_predicted(table: Any, columns: list[str], labels: Any) -> str | None:
-    """The column of predictions that agrees best with the labels."""
-    words = names.words(pd.Series(np.asarray(labels))).to_numpy()
-    able = []
+# --- what one score is of ---
+
+
+def decisions(table: Any, label: list[str], scores: list[str]) -> list[str]:
+    """Columns of what rows may predict, the likeliest first: called so, or much like the labels."""
+    if len(label) > 1:
+        return []
+    words = names.words(table[label[0]])
+    values = set(words[table[label[0]].notna()])
+    found = []
     for place, column in enumerate(table.columns):
-        if column in columns or fractional(table[column]) or len(table[column]) != len(words):
+        if column in (*label, *scores) or fractional(table[column]):
             continue
-        other = names.words(table[column]).to_numpy()
-        share, strange = (other == words).mean(), np.isin(other, words, invert=True).mean()
-        if share < 1 and strange < 0.2 and len(set(other)) > 1 and _agree(words, other):
-            able.append((-share, place, column))
-    return min(able)[2] if able else None
+        own, said = names.words(table[column]), set(names.words(table[column].dropna()))
+        called = bool(parts(column) & names.DECISIONS) and not parts(column) & names.BESIDE
+        same = 1 < len(said) <= len(values) + 1 and len(said & values) >= min(2, len(values))
+        so_called = (called or parts(column) & {"label", "class"}) and len(said) == len(values)
+        if (same and (called or _agree(words, own))) or so_called:
+            found.append((not called, not same, -float((words == own).mean()), place, column))
+    first = min(found, default=(False,))[0]
+    return [column for called, *_, column in sorted(found) if called == first]
 
 
-def _agree(words: np.ndarray, other: np.ndarray) -> bool:
+def _agree(words: pd.Series, other: pd.Series) -> bool:
     """Whether two columns hold the same more often than by chance."""
-    chance = sum((other == one).mean() * (words == one).mean() for one in np.unique(words))
+    shares = words.value_counts(normalize=True), other.value_counts(normalize=True)
+    chance = float(shares[0].mul(shares[1], fill_value=0).sum())
     clear = 4 * np.sqrt(chance * (1 - chance) / len(words))
-    return bool((other == words).mean() - chance > clear)
+    return float((words == other).mean()) - chance > clear
 
 
-# --- what a score is of ---
+def of_what(table: Any, label: list[str], score: str, why: str, **more: Any) -> Unclear:
+    """The question what one score is of: a label, or the predictions of a column."""
+    words = names.words(sets.label_column(table, label))
+    values = sorted(set(words.dropna()))
+    able = decisions(table, label, [score])
+    why += f": say which label it is of, {choices('positive', values[:4])}, or of which column of "
+    why += f"predictions, --predicted {joined((able or ['COLUMN'])[:1])}"
+    if values and {*map(str.casefold, values)} <= {"correct", "incorrect", "right", "wrong"}:
+        why += f"; or if {label[0]!r} says what is right, --kind confidence"
+        return Unclear(why, **more, label=label, kind="confidence")
+    return Unclear(why, **more, **meaning(table, score, words, able))
+
+
+def meaning(table: Any, score: str, words: pd.Series, able: list[str]) -> dict[str, Any]:
+    """Of what a score is: of predictions, or of the label that it is called after, or fits best.
+
+    Of two classes none is predicted with less than one half.
+    """
+    values, own = sorted(set(words.dropna())), np.asarray(table[score], float)
+    good = np.isfinite(own) & words.notna().to_numpy()
+    if len(values) > 2:
+        named = sets.class_in(score, {value.casefold() for value in values})
+        after = [value for value in values if value.casefold() == named]
+        if len(after) == 1 and area(own[good], (words == after[0])[good])[1] > CLEARLY:
+            return {"positive": after[0]}
+        return {"predicted": able[0]} if able else {}
+    least, most = np.nanmin(own), np.nanmax(own)
+    per_cent = least >= 0 and 1 < most <= 100
+    below = least < (50 if per_cent else 0.5)
+    of_class = below and (most <= 1 or per_cent or not able)
+    for decided in (names.words(table[column]) for column in able):
+        of_class |= area(own, decided == decided.max())[0] in (0.0, 1.0)  # a threshold decides
+    if not of_class:
+        return {"predicted": able[0]} if able else {}
+    z = area(own[good], (words == values[-1])[good])[1]
+    return {} if abs(z) < LIKELY else {"positive": values[-1] if z > 0 else values[0]}
 
 
 def right_or_class(table: Any, mark: str, own: list[str]) -> Unclear:
@@ -538,7 +326,7 @@ def right_or_class(table: Any, mark: str, own: list[str]) -> Unclear:
         f"which of them is, --label {joined([mark])}"
     )
     matrix = matrix_of(table, own)
-    if matrix.shape[1] != 2 or matrix.min() < 0 or not sum_to_one(table, own):
+    if matrix.shape[1] != 2 or matrix.min() < 0 or not sets.sum_to_one(table, own):
         return Unclear(why, label=[mark], kind="confidence")
     right = names.words(table[mark]).str.casefold().isin(names.POSITIVE).to_numpy()
     matrix = np.clip(matrix / matrix.sum(1, keepdims=True), 1e-3, 1 - 1e-3)
@@ -554,54 +342,9 @@ def right_or_positive(table: Any, label: str, mark: str, score: str) -> Unclear:
         f"{score!r} may be the confidence of what {mark!r} judges, --label {joined([mark])}, or a "
         f"score of one of the labels in {label!r}, --positive VALUE"
     )
-    values = np.asarray(table[score], float)
-    if np.nanmin(values) >= 0.5:
+    if np.nanmin(np.asarray(table[score], float)) >= 0.5:
         return Unclear(why, label=[mark])
-    return Unclear(why, label=[label], **_higher(values, names.words(table[label])))
-
-
-def of_what(table: Any, label: str, score: str) -> Unclear:
-    """The question what a confidence is of: a column of predictions, or one label."""
-    words = names.words(table[label])
-    values = sorted(set(words.dropna()))
-    why = (
-        f"{score!r} is called a confidence: say of which column of predictions, "
-        f"{_predicted(table, label, score)}, or, if it is the score of one class, --scores "
-        f"{joined([score])} --positive {joined([values[-1]]) if len(values) == 2 else 'VALUE'}"
-    )
-    if {*values} and {*map(str.casefold, values)} <= {"correct", "incorrect", "right", "wrong"}:
-        return Unclear(f"{why}; or if {label!r} says what is right, --kind confidence",
-                       label=[label], scores=[score], kind="confidence")  # fmt: skip
-    return Unclear(why, scores=[score], **_of_predicted(table, label, score, words))
-
-
-def of_many(table: Any, roles: Any, words: pd.Series, after: list[str]) -> Unclear:
-    """The question what one score is of, beside more than two labels."""
-    values, label, score = sorted(set(words)), roles.label[0], roles.scores[0]
-    why = (
-        f"there is one column of scores, {score!r}, but the labels have {len(values)} values, "
-        f"{', '.join(values[:6])}: say which of them it is the score of, such as --positive "
-        f"{joined(after[:1] or values[:1])}, or what each row predicts with "
-        f"{_predicted(table, label, score)}"
-    )
-    if len(after) == 1 and area(np.asarray(table[score], float),
-                                names.words(table[label]) == after[0])[1] > CLEARLY:  # fmt: skip
-        return Unclear(why, positive=after[0])
-    needs = {} if len(roles.label) > 1 else _of_predicted(table, label, score, words)
-    return Unclear(why, **({} if "positive" in needs else needs))
-
-
-def of_two(table: Any, roles: Any, scores: np.ndarray, words: pd.Series) -> Unclear:
-    """The question of which of two labels a score is."""
-    values, (label, *_), (score, *_) = sorted(set(words)), roles.label, roles.scores
-    why = f"labels are {' and '.join(values)}: say which of them the score is of, "
-    why += choices("positive", values)
-    best = _higher(scores, words)
-    if (len(scores) >= FEW and scores.min() >= 0.5 and scores.max() <= 1) or not best:
-        needs = _of_predicted(table, label, score, names.words(table[label]))
-        if "predicted" in needs:
-            return Unclear(f"{why}, or of what each row predicts, --predicted COLUMN", **needs)
-    return Unclear(why, **best)
+    return Unclear(why, label=[label], **meaning(table, score, names.words(table[label]), []))
 
 
 def demand_below_half(
@@ -612,64 +355,22 @@ def demand_below_half(
     inside = len(scores) >= FEW and scores.min() >= 0.5 and scores.max() <= 1
     if not inside or labels.mean() >= 0.9 or (surely and not positive.lstrip("+-").isdigit()):
         return
-    column, label = roles.scores[0], roles.label[0]
-    words = names.words(table[label])
-    needs = _of_predicted(table, label, column, words)
-    if "predicted" not in needs and not options.label:  # the label may be the prediction
-        other = _best_label(table.without(label), [], None, options).get("label")
-        needs = {"label": other, "predicted": label} if other else {}
-    needs.pop("positive", None)
-    raise Unclear(
-        f"no score in {column!r} is below one half, but {1 - labels.mean():.0%} of the labels are "
-        f"not {positive}: the scores may be of what each row predicts, "
-        f"{_predicted(table, label, column)}, or of one label, "
-        f"{choices('positive', sorted(set(words.dropna()), key=lambda v: (v != positive, v)))}",
-        **needs,
-    )
-
-
-def _of_predicted(table: Any, label: str, score: str, words: pd.Series) -> dict[str, Any]:
-    """A column of predictions whose confidence a score may be, or else the label it is of."""
-    able, scores = decisions(table, label, score), np.asarray(table[score], float)
-    if words.nunique() == 2:
-        least = np.nanmin(scores)
-        of_class = least < 0.5 and np.nanmax(scores) <= 1
-        for decided in (names.words(table[column]) for column in able):
-            if decided.nunique() == 2:
-                of_class |= area(scores, decided == max(decided))[0] in (0.0, 1.0)
-        if of_class or not able:
-            return _higher(scores, words) if of_class or least < 0.5 else {}
-    return {"predicted": able[0]} if able else {}
-
-
-def _predicted(table: Any, label: str, score: str) -> str:
-    return f"--predicted {joined((decisions(table, label, score) or ['COLUMN'])[:1])}"
-
-
-def decisions(table: Any, label: str, score: str) -> list[str]:
-    """Columns of what rows may predict: in the words of the labels, or called so."""
-    words = names.words(table[label])
-    values = sorted(set(words[table[label].notna()]))
-    able = [
-        c for c in _same_words(table, label, values) if not parts(c) & names.BESIDE and c != score
-    ]
-    able = [
-        c for c in able
-        if parts(c) & names.DECISIONS or _agree(words.to_numpy(), names.words(table[c]).to_numpy())
-    ]  # fmt: skip
-    for column in table.columns:
-        decides = parts(column) & (names.DECISIONS | {"label", "class"}) and not fractional(
-            table[column]
-        )
-        if column not in (*able, label, score) and decides:
-            able += [column] if table[column].nunique() == len(values) else []
-    return [c for c in able if parts(c) & names.DECISIONS] or able
+    score, label = roles.scores[0], roles.label
+    asked = of_what(
+        table, label, score,
+        f"no score in {score!r} is below one half, but {1 - labels.mean():.0%} of the labels are "
+        f"not {positive}",
+    )  # fmt: skip
+    if "predicted" not in asked.needs:
+        asked.needs = {}
+        if not options.label:  # the label may be the prediction
+            truth = _label(table.without(label[0]), [], None, options).get("label")
+            asked.needs = {"label": truth, "predicted": label[0]} if truth else {}
+    raise asked
 
 
 def pairs(words: pd.Series, predicted: pd.Series) -> Unclear:
     """The question which prediction means which label."""
-    from scipy.optimize import linear_sum_assignment
-
     labels, own = sorted(set(words)), sorted(set(predicted))
     why = (
         f"labels, such as {words.iloc[0]!r}, and predictions, such as {predicted.iloc[0]!r}, have "
@@ -678,26 +379,18 @@ def pairs(words: pd.Series, predicted: pd.Series) -> Unclear:
     )
     if len(labels) != len(own):
         return Unclear(why)
-    table = pd.crosstab(pd.Categorical(predicted, own), pd.Categorical(words, labels), dropna=False)
-    columns = linear_sum_assignment(table.to_numpy(), maximize=True)[1]
-    order = {one: labels[column] for one, column in zip(own, columns, strict=True)}
-    if {*labels} == {"0", "1"} and all(
-        one.casefold() in (*names.POSITIVE, *names.NEGATIVE) for one in own
-    ):
-        order = {one: "1" if one.casefold() in names.POSITIVE else "0" for one in own}
+    known = {**dict.fromkeys(names.POSITIVE, "1"), **dict.fromkeys(names.NEGATIVE, "0")}
+    if {*labels} == {"0", "1"} and all(one.casefold() in known for one in own):
+        order = {one: known[one.casefold()] for one in own}
+    else:
+        both = pd.Categorical(predicted, own), pd.Categorical(words, labels)
+        table = pd.crosstab(*both, dropna=False).to_numpy()
+        columns = linear_sum_assignment(table, maximize=True)[1]
+        order = {one: labels[column] for one, column in zip(own, columns, strict=True)}
     return Unclear(why, classes=[f"{one}={order[one]}" for one in own])
 
 
-def _higher(scores: np.ndarray, words: pd.Series) -> dict[str, str]:
-    """Which of two labels has the higher scores, if it is clear."""
-    values, good = sorted(set(words.dropna())), np.isfinite(scores)
-    if len(values) != 2:
-        return {}
-    z = area(np.asarray(scores)[good], (words == values[1]).to_numpy()[good])[1]
-    return {} if abs(z) < LIKELY else {"positive": values[int(z > 0)]}
-
-
-# --- which label a column stands for ---
+# --- which label each of several columns stands for ---
 
 
 def classes(
@@ -730,26 +423,20 @@ def first_class(order: list[str] | None) -> str:
     return f", or --first-class {first}" if counts else ""
 
 
-def _order(value: str) -> tuple:
-    return (0, int(value), "") if _is_whole(value) else (1, 0, value)
-
-
 def _is_whole(value: str) -> bool:
     return bool(re.fullmatch(r"[+-]?\d+", value))
 
 
 def likeliest(words: pd.Series, own: list[str], matrix: Any, kind: str) -> list[str] | None:
     """The likeliest labels of the columns; whole numbers that lack some are counted on."""
-    from scipy.optimize import linear_sum_assignment
-
-    count, values = len(own), sorted(set(words), key=_order)
+    count, values = len(own), sorted(set(words))
     some = np.unique(np.linspace(0, len(words) - 1, min(len(words), SAMPLED)).astype(int))
     block, mine = double(np.asarray(matrix[some])), words.to_numpy()[some]
     logs = block.log_softmax(1) if kind in ("logits", "logprobs") else block.clamp(min=1e-6).log()
     costs = np.stack([-logs.numpy()[mine == value].sum(0) for value in values])
     if len(values) < count and all(map(_is_whole, values)):
-        places = [int(value) for value in values]
-        low, high = places[0], places[-1]
+        places = list(map(int, values))
+        low, high = min(places), max(places)
         starts = [s for s in sorted({0, 1, low, high - count + 1}) if s <= low and high < s + count]
         able = {s: sum(costs[k, place - s] for k, place in enumerate(places)) for s in starts}
         best = min(able, key=lambda start: able[start], default=None)
@@ -770,14 +457,13 @@ def names_of(table: Any, options: Options) -> Unclear:
         f"{table.file} has no header: its first line starts with the values {first}. Name its "
         f"{len(table.columns)} columns with --columns, such as --columns label,cat,dog"
     )
-    label = _best_label(table, [], None, options).get("label", [])
-    ranked = _ranked(table, label, None, options) if len(label) == 1 else []
-    if not ranked:
+    label = _label(table, [], None, options).get("label", [])
+    found = search(table, [label], None, options) if len(label) == 1 else []
+    if not found:
         return Unclear(why)
-    own = min(ranked, key=lambda row: (row[0], -row[1]))[3]
+    own, words = found[0].scores, names.words(table[label[0]])
     called = {c: c for c in table.columns} | {label[0]: "label"}
-    words = names.words(table[label[0]])
-    decided = _same_words(table, label[0], sorted(set(words.dropna())))
+    decided = decisions(table, label, own)
     if len(own) > 1:
         counted = list(map(str, range(len(own))))
         order = likeliest(words, counted, matrix_of(table, own), "probs") or counted

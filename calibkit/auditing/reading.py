@@ -51,7 +51,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calibkit.auditing import checks, guesses, kinds, names
+from calibkit.auditing import checks, guesses, kinds, names, sets
 from calibkit.auditing.names import bare, parts, short, word
 from calibkit.auditing.questions import Options, Unclear, choices, joined
 from calibkit.auditing.scores import Kind, Scores, scores_of
@@ -117,7 +117,7 @@ def predictions(table: Table, options: Options) -> Predictions:
             more = f"; did you mean {near[0]!r}?" if near else ""
             raise ValueError(f"no column {name!r} among {table.columns[:40]}{more}")
     roles = roles_of(table, options)
-    labels, matrix = guesses.label_column(table, roles.label), _matrix(table, roles.scores)
+    labels, matrix = sets.label_column(table, roles.label), _matrix(table, roles.scores)
     walked = kinds.content(matrix)
     decided = None if roles.predicted is None else table[roles.predicted]
     lost = walked.bad | labels.isna().to_numpy(dtype=bool)
@@ -135,7 +135,7 @@ def predictions(table: Table, options: Options) -> Predictions:
         walked = kinds.content(matrix)
     words, single = names.words(labels), matrix.shape[1] == 1
     if matrix.shape[1] > 2 and not roles.answers:
-        checks.sorted_scores(matrix, words, roles.scores, table, options)
+        checks.sorted_scores(matrix, words, roles, table, options)
     kind, note = kinds.decided(matrix, walked, roles.scores, options, answers=roles.answers)
     matrix = kinds.scaled(matrix, kind, single)
     if roles.answers:
@@ -183,21 +183,21 @@ def roles_of(table: Table, options: Options) -> Roles:
     named = [[c] for c in _unlike(table, left, names.LABELS, _is_label)] + [
         own
         for name, own in table.blocks.items()
-        if bare(name) in names.LABELS and guesses.one_hot(table, own)
+        if bare(name) in names.LABELS and sets.one_hot(table, own)
     ]
     marks = _unlike(table, left, names.CORRECT, _is_mark)
     one = scores if scores is not None and len(scores) == 1 else left
-    confident = [c for c in one if bare(c) in names.CONFIDENCES and guesses.is_number(table[c])]
+    confident = [c for c in one if bare(c) in names.CONFIDENCES and sets.is_number(table[c])]
     if not marks:
         marks = _unlike(table, left, [names.MARK], _is_mark)[:1]
         marks = marks if confident or (marks and _singles(table, marks, left)) else []
     judged = marks and options.predicted is None and options.positive is None
     if judged and (confident or not named):
-        sets = [] if scores else _sets(table, marks[:1], left)
-        if not sets:
+        found = [] if scores else _sets(table, marks[:1], left)
+        if not found:
             return _with_label(table, [_only_mark(marks)], scores, options)
         if not named:
-            raise guesses.right_or_class(table, marks[0], sets[0])
+            raise guesses.right_or_class(table, marks[0], found[0])
     if len(table.entries) == 2 and not named and len(table.blocks) == 1 and scores is None:
         named = [[c] for c in table.entries if c not in table.blocks and _is_label(table[c])]
     if len(named) != 1:
@@ -235,12 +235,12 @@ def _with_label(
         and _is_mark(table[label[0]])
     )
     if scores is None:
-        sets = [] if options.predicted or options.positive else _sets(table, label, left)
-        singles = [c for c in left if bare(c) in names.CONFIDENCES and guesses.is_number(table[c])]
+        found = [] if options.predicted or options.positive else _sets(table, label, left)
+        singles = [c for c in left if bare(c) in names.CONFIDENCES and sets.is_number(table[c])]
         singles += [c for c in _singles(table, label, left) if c not in singles]
         singles = [[c] for c in singles if mark or c not in marks]
-        unsure = [own for own in sets if own in table.blocks.values() and not _known(own)]
-        able = [*sets, *singles] if unsure or not sets else sets
+        unsure = [own for own in found if own in table.blocks.values() and not _known(own)]
+        able = [*found, *singles] if unsure or not found else found
         if len(able) != 1:
             raise guesses.scores(table, label, able, options)
         scores = able[0]
@@ -255,7 +255,8 @@ def _with_label(
             return Roles([_only_mark(marks)], scores, None, True)
         raise guesses.right_or_positive(table, label[0], marks[0], scores[0])
     if confident and open_:
-        raise guesses.of_what(table, label[0], scores[0])
+        why = f"{scores[0]!r} is called a confidence"
+        raise guesses.of_what(table, label, scores[0], why, scores=scores)
     if len(scores) > 1 and options.positive is not None:
         raise ValueError(
             f"--positive goes with one column of scores, but there are {len(scores)}: name one of "
@@ -304,7 +305,7 @@ def _unlike(table: Table, left: list[str], called: Sequence[str], fits) -> list[
 
 def _is_label(column: pd.Series) -> bool:
     """Whether it holds whole numbers or words, more than one word."""
-    if not column.notna().any() or guesses.fractional(column):
+    if not column.notna().any() or sets.fractional(column):
         return False
     return column.dtype.kind in "iufb" or column.nunique() > 1
 
@@ -317,7 +318,7 @@ def _is_mark(column: pd.Series) -> bool:
 
 def words_of(table: Table, label: list[str]) -> set[str]:
     """The labels as words, without the number that stands for none."""
-    column = guesses.label_column(table, label).dropna()
+    column = sets.label_column(table, label).dropna()
     return set(names.words(column)) - ({str(NO_LABEL)} if column.dtype.kind in "iuf" else set())
 
 
@@ -329,8 +330,8 @@ def _sets(table: Table, label: list[str], left: list[str]) -> list[list[str]]:
         if own != label and own[0] in left and table.entries[name].dtype.kind == "f"
     ]
     flat = [c for c in left if not any(c in own for own in table.blocks.values())]
-    named = guesses.families(table, flat, words_of(table, label), strict=True)
-    named = list(filter(_known, arrays)) + (named or guesses.regular(table, flat))
+    named = sets.families(table, flat, words_of(table, label), strict=True)
+    named = list(filter(_known, arrays)) + (named or sets.regular(table, flat))
     return named or (arrays if len(arrays) == 1 == len(table.blocks) else [])
 
 
@@ -341,12 +342,12 @@ def _singles(table: Table, label: list[str], left: list[str]) -> list[str]:
     columns = []
     for column in left:
         values, confident = table[column], bare(column).rstrip("_0123456789") in names.CONFIDENCES
-        if confident or not guesses.is_number(values):
+        if confident or not sets.is_number(values):
             continue
         decides = parts(column) & (names.DECISIONS | {"y", "output", "outputs", names.MARK})
-        if decides and not guesses.fractional(values) and values.nunique() <= 10:
+        if decides and not sets.fractional(values) and values.nunique() <= 10:
             continue
-        if bare(column) in names.SCORES or guesses.class_in(column, words) is not None:
+        if bare(column) in names.SCORES or sets.class_in(column, words) is not None:
             columns.append(column)
     return columns
 
@@ -383,7 +384,7 @@ def _of_classes(
     matrix: np.ndarray, words: pd.Series, kind: str, table: Table, roles: Roles, options: Options
 ) -> Predictions:
     """Labels as the places of K columns."""
-    own, count = guesses.classes_of(table, roles.scores, set(words)), len(roles.scores)
+    own, count = sets.classes_of(table, roles.scores, set(words)), len(roles.scores)
     stated = options.classes
     if stated is None and options.first_class is not None:
         stated = [str(options.first_class + k) for k in range(count)]
@@ -405,7 +406,7 @@ def _of_classes(
         raise guesses.classes(words, classes, unknown, matrix, kind)
     labels = words.map(place).to_numpy(np.int64)
     if count == 2:
-        checks.sorted_scores(matrix, labels, roles.scores, table, options)
+        checks.sorted_scores(matrix, labels, roles, table, options)
     largest = checks.largest(matrix)
     checks.own_predictions(largest == labels, short(roles.label), options)
     checks.better_order(labels, largest, matrix, classes, kind, options)
@@ -423,7 +424,7 @@ def _of_one(
 ) -> Predictions:
     """Labels as 0 and 1, of which the column of scores judges the 1."""
     column, values = roles.scores[0], sorted(set(words))
-    named = guesses.class_in(column, {value.casefold() for value in values})
+    named = sets.class_in(column, {value.casefold() for value in values})
     after = [value for value in values if value.casefold() == named]
     positive = after[0] if len(after) == 1 else _positive(values)
     if options.positive is not None:
@@ -434,9 +435,13 @@ def _of_one(
             raise ValueError(f"--positive must be one of the labels {values[:8]}, got {wanted!r}")
         positive = like[0]
     elif len(values) > 2:
-        raise guesses.of_many(table, roles, words, after)
+        raise guesses.of_what(
+            table, roles.label, column,
+            f"there is one column of scores, {column!r}, but the labels have {len(values)} values, "
+            f"{', '.join(values[:6])}",
+        )  # fmt: skip
     elif positive is None:
-        raise guesses.of_two(table, roles, scores, words)
+        raise guesses.of_what(table, roles.label, column, f"labels are {' and '.join(values)}")
     labels = (words == positive).to_numpy().astype(np.int64)
     if kind == "probs" and options.positive is None:
         guesses.demand_below_half(

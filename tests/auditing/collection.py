@@ -308,7 +308,7 @@ CASES = [
     Case("pycaret.csv", csv(target=Y, prediction_label=DECIDED, prediction_score=SIDE), SIDED,
          ("--predicted prediction_label",), {"predicted": "prediction_label"}),
     Case("pipeline.csv", csv(label=Y, pred_label=DECIDED, score=SIDE), SIDED,
-         ("--predicted pred_label", "--positive 1 or --positive 0"), {"predicted": "pred_label"}),
+         ("--predicted pred_label", "--positive 0 or --positive 1"), {"predicted": "pred_label"}),
     Case("pipeline_three.csv", csv(label=WORDS, pred_label=np.array(NAMES)[SAYS], score=SURE),
          JUDGED, ("--predicted", "--positive cat"), {"predicted": "pred_label"}),
     Case("bools_decided.csv", csv(label=Y, pred=DECIDED == 1, score=SIDE), SIDED,

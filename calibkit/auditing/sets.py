@@ -1,0 +1,251 @@
+"""Sets of columns that belong together, one for each class: by their names, and by their sums."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from calibkit.auditing import names
+from calibkit.auditing.names import bare, parts, short, word
+from calibkit.auditing.questions import joined
+
+
+def is_number(column: pd.Series) -> bool:
+    """Whether it holds numbers, and not only missing ones."""
+    return column.dtype.kind in "fiu" and bool(column.notna().any())
+
+
+def fractional(column: pd.Series) -> bool:
+    """Whether it holds numbers that are not whole."""
+    return column.dtype.kind == "f" and bool((column.dropna() % 1 != 0).any())
+
+
+def matrix_of(table: Any, columns: list[str]) -> np.ndarray:
+    """(n, K) columns as float64."""
+    return np.column_stack([np.asarray(table[column], float) for column in columns])
+
+
+def one_hot(table: Any, columns: list[str]) -> bool:
+    matrix = np.column_stack([table[c] for c in columns])
+    return bool(np.isin(matrix, (0, 1)).all() and (matrix.sum(1) == 1).all())
+
+
+def label_column(table: Any, label: list[str]) -> pd.Series:
+    """(n,) the labels; of several columns of 0 and 1 the class of the one that is 1."""
+    if len(label) == 1:
+        return table[label[0]]
+    if not one_hot(table, label):
+        raise ValueError(
+            f"{short(label)} hold no single 1 in every row: audit one label at a time, such as "
+            f"--label {joined(label[:1])} --scores COLUMN"
+        )
+    return pd.Series(np.array(middles(label))[matrix_of(table, label).argmax(1)])
+
+
+# --- by their names ---
+
+
+def middles(columns: list[str]) -> list[str]:
+    """What differs in the names of columns: p_cat, p_car are cat, car.
+
+    >>> middles(["p_cat", "p_car"]), middles(["MEL_x", "NV_x"]), middles(["prob0", "prob1"])
+    (['cat', 'car'], ['MEL', 'NV'], ['0', '1'])
+    """
+    if len(columns) < 2:
+        return list(columns)
+    start, end = _common(columns), _common([column[::-1] for column in columns])[::-1]
+    head = start.rstrip("0123456789")
+    counted = all(column[len(head) :][:1].isdigit() for column in columns)
+    start = head if counted else re.sub(r"[^\W_]+$", "", start)
+    end = re.sub(r"^[^\W_]+", "", end)
+    rest = [column[len(start) : len(column) - len(end)].strip(" _()[]=:") for column in columns]
+    return rest if all(rest) and len(set(rest)) == len(rest) else list(columns)
+
+
+def _common(columns: list[str]) -> str:
+    """What the first and the last in alphabetical order, and so all, begin with."""
+    first, last = min(columns), max(columns)
+    return first[: next((k for k, c in enumerate(first) if last[k : k + 1] != c), len(first))]
+
+
+def _whole(column: str) -> str:
+    """A name in which whole numbers have no fraction."""
+    return re.sub(r"(\d)\.0+(?!\d)", r"\1", column.strip())
+
+
+def _templates(column: str, words: Collection[str], *, strict: bool) -> list[tuple[str, str]]:
+    """The name with a mark in place of each word that it holds, and the word."""
+    text, templates = _whole(column).casefold(), []
+    for one in words:
+        digit = one.lstrip("+-").isdigit()
+        for place in (m.start() for m in re.finditer(f"(?={re.escape(one)})", text)):
+            before, after = text[:place], text[place + len(one) :]
+            free = not before[-1:].isalnum() or (digit and not before[-1].isdigit())
+            free &= not after[:1].isalnum()
+            free &= not (digit and one[0] not in "+-" and re.search(r"(^|[_ ])-$", before))
+            if free or (not strict and not digit):
+                templates.append((f"{before}\0{after}", one))
+    return templates
+
+
+def _beside_class(template: str) -> bool:
+    """Whether nothing but words of `names.PARTS` stands beside the mark."""
+    return parts(template.replace("\0", " ")) <= names.PARTS
+
+
+def class_in(column: str, words: Collection[str]) -> str | None:
+    """The one of some words, in small letters, that a column of scores is called after.
+
+    >>> class_in("p_cat", {"cat", "dog"}), class_in("prob0", {"0", "1"}), class_in("cats", {"cat"})
+    ('cat', '0', None)
+    """
+    if bare(column) in names.SCORES:
+        return None
+    able = [one for t, one in _templates(column, words, strict=True) if _beside_class(t)]
+    return max(able, key=lambda w: (len(w), w), default=None)
+
+
+def families(
+    table: Any, columns: list[str], words: Collection[str], *, strict: bool
+) -> list[list[str]]:
+    """Sets of columns of numbers that are called after all of the words, a column a word.
+
+    strict: the words stand alone in the names, beside nothing but words of `names.PARTS`.
+    """
+    folded = {one.casefold() for one in words}
+    if len(folded) < 2 or len(folded) < len(set(words)) or len(folded) > len(columns):
+        return []
+    by_template: dict[str, dict[str, str]] = {}
+    numeric = [column for column in columns if table[column].dtype.kind in "fiu"]
+    for column in numeric:
+        for template, one in _templates(column, folded, strict=strict):
+            if not strict or _beside_class(template):
+                by_template.setdefault(template, {}).setdefault(one, column)
+    sets: list[list[str]] = []
+    for template, own in by_template.items():
+        if set(own) == folded and len(set(own.values())) == len(own):
+            whole = _with_others(table, template, list(own.values()), numeric, folded)
+            sets += [whole] if whole is not None and whole not in sets else []
+    return sets
+
+
+def _with_others(
+    table: Any, template: str, own: list[str], numeric: list[str], words: set[str]
+) -> list[str] | None:
+    """A set with the columns of classes that no row has; None where these are not clear."""
+    before, after = template.split("\0")
+    digits, alone = all(one.lstrip("+-").isdigit() for one in words), not (before or after)
+    middle = r"[+-]?\d+" if digits else r".+"
+    pattern = re.compile(re.escape(before) + middle + re.escape(after))
+    like = [c for c in numeric if pattern.fullmatch(_whole(c).casefold()) and (digits or not alone)]
+    more = [c for c in numeric if c in own or c in like]
+    ordered = [c for c in numeric if c in own]
+    if (more == ordered and (digits or not alone)) or sum_to_one(table, ordered):
+        return ordered
+    if (digits and not alone) or sum_to_one(table, more):
+        return more
+    return None if not alone or neighbours(table, own) else ordered
+
+
+def neighbours(table: Any, own: list[str]) -> list[str]:
+    """Columns of numbers of both signs that stand beside some: they may be classes, too."""
+    places = [table.columns.index(column) for column in own]
+    return [
+        column
+        for place, column in enumerate(table.columns)
+        if column not in own and not parts(column) & names.BESIDE and fractional(table[column])
+        and (table[column].dropna() < 0).any() and min(abs(place - one) for one in places) == 1
+    ]  # fmt: skip
+
+
+def alike(columns: list[str], *, whole: bool = False) -> list[list[str]]:
+    """Columns whose names are alike but for one word; if none are and `whole`, all of them."""
+    groups: dict[tuple, list[str]] = {}
+    for column in columns:
+        words = re.split(r"([^\W_]+)", column)
+        if len(words) == 3:  # one word: alike but for its number
+            stem = words[1].rstrip("0123456789")
+            words = [words[0] + stem, words[1][len(stem) :], words[2]]
+        for place in range(1, len(words), 2):
+            if words[place]:
+                groups.setdefault((place, *words[:place], *words[place + 1 :]), []).append(column)
+    sets = [own for own in groups.values() if len(own) > 1]
+    return sets or ([columns] if whole and len(columns) > 1 else [])
+
+
+def regular(table: Any, columns: list[str]) -> list[list[str]]:
+    """Columns alike but for one word beside words of `names.PARTS`: they count, or sum to 1."""
+    sets = []
+    for own in alike([c for c in columns if fractional(table[c])]):
+        one = middles(own)
+        rest = parts(own[0].replace(one[0], " ", 1) if one != own else "")
+        numbers = sorted(int(_whole(w)) for w in one if re.fullmatch(r"\d+(\.0+)?", w))
+        count = len(own) > 2 and numbers in ([*range(len(own))], [*range(1, len(own) + 1)])
+        if rest <= names.PARTS and (count or (rest and sum_to_one(table, own))) and own not in sets:
+            sets.append(own)
+    return sets
+
+
+def in_order(columns: list[str]) -> list[str]:
+    """Columns by the number in their names, where each has one."""
+    numbers = {c: re.findall(r"\d+", m) for c, m in zip(columns, middles(columns), strict=True)}
+    if not all(len(one) == 1 for one in numbers.values()):
+        return columns
+    return sorted(columns, key=lambda c: (int(numbers[c][0]), c))
+
+
+def classes_of(table: Any, columns: list[str], words: Collection[str]) -> list[str]:
+    """The classes that columns of scores are called after."""
+    if columns in table.blocks.values():
+        return list(map(str, range(len(columns))))
+    if set(words) <= set(map(word, columns)):
+        return list(map(word, columns))
+    folded = {one.casefold(): one for one in words}
+    by_template: dict[str, dict[str, str]] = {}
+    for column in columns[:2000]:
+        for template, one in _templates(column, folded, strict=False):
+            by_template.setdefault(template, {})[column] = folded[one]
+    for own in by_template.values():
+        if len(set(own.values())) == len(folded) == len(columns) == len(own):
+            return [own[column] for column in columns]
+    return list(map(word, middles(list(map(_whole, columns)))))
+
+
+def as_typed(table: Any, columns: list[str]) -> list[str]:
+    """Columns as they are typed: the name of an array, p_* for very many, else each."""
+    for name, own in table.blocks.items():
+        if own == columns:
+            return [name]
+    start = _common(columns)
+    if len(columns) > 30 and start and [c for c in table.columns if c.startswith(start)] == columns:
+        return [f"{start}*"]
+    return columns
+
+
+# --- by their sums ---
+
+
+def sum_to_one(table: Any, columns: list[str]) -> bool:
+    """Whether the rows of some columns sum to 1, or to 100."""
+    sums = matrix_of(table, columns).sum(1)
+    sums = sums[np.isfinite(sums)]
+    return len(sums) > 0 and any(np.abs(sums / whole - 1).max() < 0.05 for whole in (1, 100))
+
+
+def runs(table: Any, columns: list[str]) -> list[list[str]]:
+    """Neighbours whose rows sum to 1 or to 100, the longest from each column on."""
+    sets: list[list[str]] = []
+    start = 0
+    while start < len(columns) - 1:
+        total = matrix_of(table, columns[start:]).cumsum(1)
+        total = total[np.isfinite(total[:, -1])]
+        off = [np.abs(total / whole - 1).max(0, initial=0) < 0.02 for whole in (1, 100)]
+        ends = np.flatnonzero(off[0] | off[1]) if len(total) else np.array([], int)
+        end = start + int(ends.max(initial=0))
+        sets += [columns[start : end + 1]] if end > start else []
+        start = end + 1
+    return sets
