@@ -40,7 +40,6 @@ PATHS = (
         "three hours",
         "you must judge a model soon",
         ("00", "01", "08", "17"),
-        halves=("17",),
     ),
     Path(
         "six evenings",

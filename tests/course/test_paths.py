@@ -45,7 +45,7 @@ def test_the_head_of_a_lesson_names_the_next_one_on_each_path(number):
 def test_minutes_are_those_of_the_sittings_without_homework_and_project():
     assert paths.minutes("02") == [45, 35]
     assert paths.minutes("03") == [30]
-    assert paths.minutes("17") == [60, 50]
+    assert paths.minutes("17") == [45]
 
 
 def test_three_hours_are_not_many_more_than_three():
