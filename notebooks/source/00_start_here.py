@@ -8,7 +8,7 @@
 # a seal, an oak, a lawn-mower. It is 90 % sure on average. **Predict before you run: on what share of them is it
 # right?** Write down a number. Then click on the title above, and press `Shift+Enter` twice.
 
-# %% tags=["answer", "drawing"]
+# %% tags=["answer"]
 from calibkit.course import explorers
 
 explorers.stored("real_network")

@@ -7,7 +7,7 @@
 # **Predict before you run:** it is trained for 60 epochs. After how many is it more sure than right on *new* images?
 # Write down a number. Then run the cell and press *Play*.
 
-# %% tags=["answer", "drawing"]
+# %% tags=["answer"]
 from calibkit.course import explorers
 
 explorers.stored("overconfidence")
@@ -123,6 +123,7 @@ trainings = sweep.run(watched, {"seed": seeds}, device=device)
 # read rightly?
 
 # %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 one_run = trainings.one(seed=SEED)
 seen = one_run.trial.watch["test"]
 exact_nll = metrics.nll(seen.posterior, seen.labels)
@@ -439,6 +440,7 @@ newly = sweep.run(recipe, grid, device=device)
 # layer, one with 5 layers, one with weight decay 0.003 (in place of 0.0001), and the plain one after a temperature?
 
 # %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 where = {name: places(**setting) for name, setting in settings.items()}
 where["plain, after a temperature"] = after_temperature()
 _ = plots.plane({palette.group(number, name): rows for number, (name, rows) in enumerate(where.items())})

@@ -7,7 +7,7 @@
 # **Predict before you run:** trained on 1,500 scans (here: noisy digits), a network is right on 79 % of new ones and 93 %
 # sure on average. Trained on 150, it is right on 63 %. **How sure is it?** Write down a number, then run the cell.
 
-# %% tags=["answer", "drawing"]
+# %% tags=["answer"]
 from calibkit.course import explorers
 
 explorers.stored("dataset_size")
@@ -161,6 +161,7 @@ print(f"{kept} kept, T = {T:.2f}: {right.double().mean():.1%} right, {sure.mean(
 # accuracy does it cost?
 
 # %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 choices = [0, labels // 10, labels // 5, 3 * labels // 10, labels // 2]
 spent = sweep.run(
     lambda kept, seed: sizes.spent(size, labels, kept, seed),

@@ -9,7 +9,7 @@
 # images, taken at random, are shuffled among them. With what probability is the *label* under this image a 1? Write
 # down a number, then run the cell.
 
-# %% tags=["answer", "drawing"]
+# %% tags=["answer"]
 from calibkit.course import explorers
 
 explorers.stored("noisy_labels")
@@ -159,6 +159,7 @@ print(doctor(new.probs, new.labels))
 # **Predict before you run:** after 6 of the 60 epochs, by how many points are they too sure, or not sure enough?
 
 # %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 some = 0.3  # the rate that we look at closely
 rates = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5]
 
@@ -232,6 +233,7 @@ slider
 # Eve's T?
 
 # %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 written = [noise(digits(seed).calibration.labels, some, seed).labels for seed in seeds]  # on Eve's reports
 eves = recalibration.TemperatureScaler().fit(five["cal"].logits, torch.cat(written)).temperature
 for name, T in {"as trained": 1.0, "Eve": eves}.items():
@@ -432,6 +434,7 @@ print(f"epoch {stop}: loss on noisy labels kept aside {then.noisy_cal_nll:.2f}; 
 # clear digits (MNIST). At 20 % noise, how many points is the difference on true labels for each?
 
 # %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 def parts(rate, rows):
     """Both terms, as means over the networks: what is claimed, and the doubt."""
     right, sure = rows.test_accuracy, rows.test_accuracy + rows.test_gap

@@ -9,7 +9,7 @@
 # Ben's loss (alpha 0.05, ten digits) ask the network to be of it? Write down a number, then move the slider to alpha 0.05
 # and see what becomes of a label.
 
-# %% tags=["answer", "drawing"]
+# %% tags=["answer"]
 from calibkit.course import explorers
 
 explorers.stored("soft_label")
@@ -194,6 +194,7 @@ swept = sweep.run(smoothed, {"alpha": alphas, "seed": seeds}, device=device)
 # with alpha 0.3? And how large would it be, if it gave exactly the optimum?
 
 # %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 def temperature(outcome):
     cal = outcome.predictions["cal"]
     return recalibration.TemperatureScaler().fit(cal.logits, cal.labels).temperature
@@ -296,6 +297,7 @@ print(verdicts.judge("T2", "smoothing 0.05 has a lower ECE than hard labels", ra
 # trained on exact posteriors?
 
 # %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 def exact_labels(inputs, labels, **unused):
     """The posterior in place of the labels of a batch: for data whose source is known, alone."""
     return inputs, data.NoisyDigits(noise=0.4).posterior(inputs).float()
@@ -393,6 +395,7 @@ for a in (0.0, 0.05, 0.3):
 # **Predict before you run:** what is the gap of the network of alpha 0.3 after that?
 
 # %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 def undone(outcome):
     a = outcome.setting["alpha"]
     rows = ((outcome.predictions["test"].probs.double() - a / K) / (1 - a)).clamp(min=0)
@@ -469,6 +472,7 @@ check.selective_risk(my_selective_risk)
 # 0.3 higher or lower than without smoothing? And if the clinic keeps only the 10 % of which the network is surest?
 
 # %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 def curve(probs, labels):
     return metrics.risk_coverage(probs, labels)[1].numpy()
 

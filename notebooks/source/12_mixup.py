@@ -7,7 +7,7 @@
 # **Predict before you run:** a network that has never met a blend gets an image that is half a 3 and half a 7, without
 # noise. How sure is it of its answer? Write down a number. Then run the cell and move the slider to the middle.
 
-# %% tags=["answer", "drawing"]
+# %% tags=["answer"]
 from calibkit.course import explorers
 
 explorers.stored("blend")
@@ -233,6 +233,7 @@ for strength in (0.0, 0.2, 1.0, 2.0):
 # **Predict before you run:** what is the NLL of the plain network now (0.661 before)? And which half is lower than that?
 
 # %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 best = mixed.chosen(mixed.stored(), "after T")
 ways = ("cross-entropy", "mixup", "labels only", "images only")
 grid = [{"way": way, **best[way], "seed": seed} for way in ways for seed in seeds]
@@ -282,6 +283,7 @@ print(verdicts.judge("12o", statement, fair["images only"].NLL - fair["cross-ent
 # **Predict before you run:** of 100 images that the plain network doubts, how many needed no doubt? And with mixup?
 
 # %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 fig, axes = plt.subplots(1, 3, figsize=(10.5, 3), sharey=True)
 for ax, way in zip(axes, ("cross-entropy", "mixup", "images only"), strict=True):
     parts = []

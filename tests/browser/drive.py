@@ -38,8 +38,9 @@ TEX_LEFT_OVER = r"""() => {
   return found;
 }"""
 PLACE_EXISTS = "places => places.some(place => document.getElementById(place))"
+# whoever has bet opens what was folded
+UNFOLD = "document.querySelectorAll('details').forEach(part => { part.open = true })"
 UNDRAWN_FORMULAS = """() => {
-  for (const folded of document.querySelectorAll("details")) folded.open = true;
   return [...document.querySelectorAll("math")].filter(formula => {
     const box = formula.getBoundingClientRect();
     return box.height < 4 || box.width < 2 || formula.querySelector("merror");
@@ -213,6 +214,7 @@ def visit_page(browser, path: Path, shots: Path | None = None) -> Visit:
         visit = Visit()
         if shots:
             page.screenshot(path=shots / f"page_{path.stem}.png", full_page=True)
+        page.evaluate(UNFOLD)
         walk_all(page, EXPORTED, path.stem, visit)
         visit.complaints += [f"TeX: {words}" for words in page.evaluate(TEX_LEFT_OVER)]
         visit.complaints += [f"formula: {words}" for words in page.evaluate(UNDRAWN_FORMULAS)]

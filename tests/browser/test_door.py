@@ -71,6 +71,7 @@ def test_a_network_is_trained_and_a_file_audited_within_two_minutes(browser, unp
         page.locator("#download:enabled").wait_for(timeout=60_000)
         assert "mine" in page.locator("#title").inner_text()
         page.get_by_role("link", name="Lesson 00").click()
+        page.locator("details.cell-part:has(.calibkit-explorer) > summary").first.click()
         slider = page.locator(".calibkit-explorer input[type=range]").first
         before = page.locator(".calibkit-explorer .readout").first.inner_text()
         slider.press("ArrowRight")

@@ -58,11 +58,13 @@ class Day:
         return self.log.read_text(encoding="utf-8")
 
 
-def opened(page, address, slider=f"{SLIDER}:enabled"):
+def opened(page, address, slider=f"{SLIDER}:enabled", *, folded=True):
     page.goto(address)
     page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=PATIENCE)
     idle = "document.querySelector('#jp-main-statusbar')?.innerText.includes('| Idle')"
     page.wait_for_function(idle, timeout=PATIENCE)
+    if folded:
+        page.locator(".jp-OutputPlaceholder:visible").first.click()  # once a guess is written down
     page.wait_for_selector(slider, timeout=PATIENCE)
 
 
@@ -127,7 +129,7 @@ def test_an_evening_and_the_next_day(browser, home, tmp_path, build):
         Day(home, work, tmp_path / "second.log") as day,
         watched(browser, home=day.home) as (page, _),
     ):
-        opened(page, day.address)
+        opened(page, day.address, folded=False)
         page.wait_for_timeout(2000)
         page.screenshot(path=build / "evening_1.png")
         assert page.get_by_text("Error displaying widget").count() == 0

@@ -5,7 +5,7 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 
 from calibkit.course import checkout, pages
 from tests.browser import axe
-from tests.browser.drive import sliders_in, visit_page, watched
+from tests.browser.drive import UNFOLD, sliders_in, visit_page, watched
 from tests.course.test_pages import PROOF, hostile
 
 NOTEBOOKS = sorted((checkout.root() / "notebooks").glob("*.ipynb"))
@@ -31,7 +31,6 @@ def test_a_text_page_works_from_its_file(browser, exported, build, name):
     assert visit_page(browser, exported / f"{name}.html", build).complaints == []
 
 
-UNFOLD = "document.querySelectorAll('details').forEach(part => { part.open = true })"
 CLIPPED = """() => [...document.querySelectorAll('.jp-Cell pre')]
   .filter(code => code.scrollWidth > code.clientWidth + 1).length"""
 

@@ -10,7 +10,7 @@ import pytest
 from calibkit.course import checkout, site
 from calibkit.pictures.percent import spaced
 from tests.browser import axe
-from tests.browser.drive import EXPORTED, Visit, walk_all, watched
+from tests.browser.drive import EXPORTED, UNFOLD, Visit, walk_all, watched
 
 WIDE, NARROW = {"width": 1366, "height": 768}, {"width": 390, "height": 844}
 WEIGHT = 500_000  # bytes of the landing page with all that it loads
@@ -58,7 +58,6 @@ SLIDERS = """() => [...document.querySelectorAll('.calibkit-explorer input[type=
     const shared = beside && beside.top < box.bottom && beside.bottom > box.top;
     return [box.width, (shared ? beside.right : box.right) - box.left];
   }).filter(([width]) => width)"""
-UNFOLD = "document.querySelectorAll('details').forEach(part => { part.open = true })"
 WATCH_FOR_A_PICTURE = """new MutationObserver((_, watcher) => {
   if (!document.querySelector('.picture svg')) return;
   watcher.disconnect();
@@ -81,7 +80,6 @@ WIDE_CODE = """() => {
 }"""
 ID = re.compile(r'\sid="([^"]*)"')
 LINK = re.compile(r'<a\s[^>]*?href="([^"]*)"')
-UNFOLD = "document.querySelectorAll('details').forEach(one => one.open = true)"
 RING = """handle => {
   const ring = handle.getBoundingClientRect(), reach = 6;  // its outline with the offset
   for (let box = handle.parentElement; box !== document.body; box = box.parentElement) {
@@ -501,8 +499,8 @@ def test_pictures_are_dark_on_dark_pages(browser, made):
 def test_the_words_of_pictures_are_of_one_scale(browser, made, name):
     with watched(browser, **WIDE) as (page, _):
         page.goto((made / f"{name}.html").as_uri())
-        page.locator("article svg text").first.wait_for()
         page.evaluate(UNFOLD)
+        page.locator("article svg text").first.wait_for()
         sizes = page.evaluate(WORDS)
         assert len(sizes) > 40
         assert min(sizes) >= SMALLEST
