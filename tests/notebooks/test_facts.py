@@ -25,7 +25,6 @@ NETWORKS = {
     "soft_targets.py": [soft_targets.trial(budget("smoke"), "smoothing", 0.0, 0.0, 0).model],
     "00_start_here.py": ["network()"],
     "03_overconfidence.py": ["recipe(**plain, seed=0).model()"],
-    "10_focal_theory.py": ["recipe(0.0, 0).model()"],
     "evidence/03_overconfidence.py": ["recipe(**plain, seed=0).model()", "watched(0).model()"],
     "evidence/06_label_noise.py": ["recipe(0.0, 0).model()"],
     "evidence/09_soft_targets.py": ["smoothed(0.1, 0).model()"],
