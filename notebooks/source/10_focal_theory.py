@@ -321,12 +321,17 @@ told("    gamma 5, undone", [(theory.focal_posterior(test.probs.double(), 5.0), 
 #
 # </details>
 #
-# **You decide.** A third hospital trains with gamma 5 and a weight decay of 0.001. Should its screen show the output as it is, or undone?
+# ### Exercise: the third hospital
 #
-# <details><summary>Our answer</summary>
+# *Difficulty: easy · importance: high · 3 minutes, no code*
 #
-# Nobody can know it from the loss. Take some hundred labelled images that the network has not learned, and look at the gap of both. Once
-# you have them you can fit a temperature as well, for any loss.
+# A third hospital trains with gamma 5 and a weight decay of 0.001. Should its screen show the output as it is, or undone? How
+# do you find out?
+#
+# <details><summary>Answer</summary>
+#
+# Nobody can know it from the loss: the decay lies between the two above. Take some hundred labelled images that the network has not
+# learned, and look at the gap of both. Once you have them you can fit a temperature as well, for any loss.
 #
 # </details>
 #
