@@ -8,7 +8,7 @@
 # right on 79 %. With Ben's focal loss (gamma 5) it is right on 78 %. **How sure is it?** Write down a number, then run the
 # cell and move the slider.
 
-# %% tags=["answer", "drawing"]
+# %% tags=["answer"]
 from calibkit.course import explorers
 
 explorers.stored("focal_gamma")
@@ -229,6 +229,7 @@ for name, first in {"as read": said, "undone": focal_posterior(said, 3.0)}.items
 # **Predict before you run:** with gamma 5 they are 77 % sure, and right on 78 %. How sure are they once $p^*$ is undone?
 
 # %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 undone = against_gamma(sureness, undo=True)
 for gamma in (0.0, 3.0, 5.0):
     place = gammas.index(gamma)
@@ -286,6 +287,7 @@ print(verdicts.judge("10e", "gamma 3: undoing p* lowers the networks' true calib
 # **Predict before you run:** Ada's weight decay, Ben's gamma 5. Of 100 answers with about 75 % on the screen, how many are right?
 
 # %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 decayed = sweep.run(lambda gamma, seed: faded.trial(size, gamma, large, seed),
                     {"gamma": [0.0, 5.0], "seed": seeds}, device=device)
 
