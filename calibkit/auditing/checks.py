@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from calibkit.auditing.guesses import FEW, area, decisions, first_class, likeliest
-from calibkit.auditing.names import short
+from calibkit.auditing.names import DECISIONS, parts, short
 from calibkit.auditing.questions import Options, Unclear, choices, joined
 from calibkit.auditing.scores import slices
 from calibkit.auditing.sets import in_order
@@ -25,14 +25,21 @@ def largest(matrix) -> np.ndarray:
     return np.concatenate([np.asarray(matrix[rows]).argmax(1) for rows in blocks])
 
 
-def own_predictions(right: np.ndarray, label: str, options: Options) -> None:
-    """Ask where every label is what the model predicts."""
-    if len(right) >= MANY and right.all() and not options.labels_are_true:
-        raise Unclear(
-            f"the labels in {label!r} are what the scores say in every one of {len(right)} rows: "
-            f"are they the model's own predictions? Name the truth with --label, or --labels FILE; "
-            f"if they are the truth, say --labels-are-true"
-        )
+def own_predictions(right: np.ndarray, table, roles, options: Options) -> None:
+    """Ask where every label is what the model predicts; a column much like it may be the truth."""
+    if len(right) < MANY or not right.all() or options.labels_are_true:
+        return
+    label, other = "the predictions", []
+    if roles is not None:
+        label = repr(short(roles.label))
+        other = [c for c in decisions(table, roles.label, roles.scores)
+                 if not parts(c) & DECISIONS]  # fmt: skip
+    raise Unclear(
+        f"the labels in {label} are what the scores say in every one of {len(right)} rows: are "
+        f"they the model's own predictions? Name the truth with --label, or --labels FILE; if they "
+        f"are the truth, say --labels-are-true",
+        **({"label": other} if len(other) == 1 else {}),
+    )
 
 
 def parted(scores: np.ndarray, labels: np.ndarray) -> np.ndarray:

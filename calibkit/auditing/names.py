@@ -8,68 +8,57 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-LABELS = (
-    *("gold", "gold_label", "ground_truth", "groundtruth", "truth", "true_label", "true_class"),
-    *("label_true", "true", "y_true", "y_test", "gt", "gt_label", "actual", "observed", "obs"),
-    *("target", "targets", "label", "labels", "label_ids", "y", "outcome", "class"),
+
+def _listed(words: str) -> tuple[str, ...]:
+    return tuple(words.split())
+
+
+def _set(words: str) -> set[str]:
+    return set(words.split())
+
+
+LABELS = _listed(  # the likelier first
+    """gold gold_label ground_truth groundtruth truth true_label true_class label_true true y_true
+    y_test gt gt_label actual observed obs target targets label labels label_ids y outcome class
+    """
 )
-CORRECT = (
-    *("correct", "is_correct", "iscorrect", "hit", "right", "is_right", "exact_match", "acc"),
-    *("acc_norm", "quasi_exact_match"),
+CORRECT = _listed(
+    """correct is_correct iscorrect hit right is_right exact_match acc acc_norm quasi_exact_match
+    """
 )
 MARK = "score"  # of an answer, right or wrong, where it holds nothing but 0 and 1
 WRONG = ("wrong", "is_wrong", "incorrect", "is_incorrect", "error", "is_error", "mistake", "miss")
-CONFIDENCES = (
-    *("confidence", "conf", "max_prob", "maxprob", "max_probability", "max_softmax", "msp"),
-    *("confidence_score", "answer_confidence", "verbalized_confidence", "verbalised_confidence"),
-    *("prediction_score", "prediction_probability", "prediction_confidence", "pred_score"),
-    *("predicted_score", "predicted_prob", "predicted_probability", "pred_prob", "pred_conf"),
-    *("top_prob", "top1_prob", "top1_score"),
+CONFIDENCES = _listed(
+    """confidence conf max_prob maxprob max_probability max_softmax msp confidence_score
+    answer_confidence verbalized_confidence verbalised_confidence prediction_score
+    prediction_probability prediction_confidence pred_score predicted_score predicted_prob
+    predicted_probability pred_prob pred_conf top_prob top1_prob top1_score
+    """
 )
-SCORES = (
-    *("p", "prob", "probs", "proba", "probability", "probabilities", "score", "scores", "softmax"),
-    *("sigmoid", "y_prob", "y_proba", "y_score", "y_probs", "p_hat", "phat", "pd", "risk", "logit"),
-    *("logits", "pred_proba", "predict_proba", "decision_function", "logprob", "log_prob"),
-    *("logprobs", "prob_pct", "percent", "pct", "output", "outputs", "y_logit", "y_pred", "pred"),
-    *("preds", "prediction", "predictions", "predicted", "y_hat", "yhat"),
+SCORES = _listed(
+    """p prob probs proba probability probabilities score scores softmax sigmoid y_prob y_proba
+    y_score y_probs p_hat phat pd risk logit logits pred_proba predict_proba decision_function
+    logprob log_prob logprobs prob_pct percent pct output outputs y_logit y_pred pred preds
+    prediction predictions predicted y_hat yhat
+    """
 )
 RECORD = (*CORRECT, *CONFIDENCES)  # keys of a record that say the same without its name
-PARTS = {
-    *("p", "prob", "probs", "proba", "probability", "probabilities", "score", "scores", "scored"),
-    *(
-        "pred",
-        "preds",
-        "prediction",
-        "predictions",
-        "predicted",
-        "confidence",
-        "conf",
-        "confidences",
-    ),
-    *("softmax", "sigmoid", "logit", "logits", "logprob", "logprobs", "log", "y", "class", "label"),
-    *("pct", "percent", "output", "out", "cats"),
-}  # words that stand beside the class in the name of its scores
-DECISIONS = {
-    *("pred", "preds", "predict", "predicted", "prediction", "predictions", "decision", "yhat"),
-    *("hat", "argmax", "response", "guess", "scored", "into"),
-}
-BESIDE = {
-    *("index", "id", "unnamed", "row", "fold", "repeat", "split", "weight", "weights", "threshold"),
-    *(
-        "age",
-        "epoch",
-        "step",
-        "time",
-        "date",
-        "seed",
-        "rank",
-        "entropy",
-        "loss",
-        "year",
-        "resample",
-    ),
-    *("number", "nr", "no", "usage", "count", "cutoff", "margin"),
-}
+PARTS = _set(  # words that stand beside the class in the name of its scores
+    """p prob probs proba probability probabilities score scores scored pred preds prediction
+    predictions predicted confidence conf confidences softmax sigmoid logit logits logprob
+    logprobs log y class label pct percent output out cats
+    """
+)
+DECISIONS = _set(
+    """pred preds predict predicted prediction predictions decision yhat hat argmax response
+    guess scored into
+    """
+)
+BESIDE = _set(  # of columns that are neither labels nor scores
+    """index id unnamed row fold repeat split weight weights threshold age epoch step time date
+    seed rank entropy loss year resample number nr no usage count cutoff margin
+    """
+)
 POSITIVE = ("1", "yes", "true", "correct", "right", "positive", "pos", "y", "t", "+1", "+")
 NEGATIVE = ("0", "no", "false", "incorrect", "wrong", "negative", "neg", "n", "f", "-1", "-")
 KINDS = {  # by words of all names

@@ -141,9 +141,9 @@ def predictions(table: Table, options: Options) -> Predictions:
     if roles.answers:
         read = _answers(matrix, words, decided, kind, options)
     elif single:
-        read = _of_one(matrix[:, 0], words, kind, table, roles, options)
         rows = {c: table[c][kept] for c in table.columns if c not in roles.scores}
         checks.row_a_class(matrix[:, 0], rows, roles, table.file, options)
+        read = _of_one(matrix[:, 0], words, kind, table, roles, options)
     else:
         read = _of_classes(matrix, words, kind, table, roles, options)
     left_out = f"{lost.sum()} of {len(lost)} rows left out" if lost.any() else ""
@@ -408,7 +408,7 @@ def _of_classes(
     if count == 2:
         checks.sorted_scores(matrix, labels, roles, table, options)
     largest = checks.largest(matrix)
-    checks.own_predictions(largest == labels, short(roles.label), options)
+    checks.own_predictions(largest == labels, table, roles, options)
     checks.better_order(labels, largest, matrix, classes, kind, options)
     pairs = [f"{c} as {one}" for c, one in zip(roles.scores, classes, strict=True)]
     number = re.compile(r"[+-]?\d+")
@@ -450,7 +450,7 @@ def _of_one(
         if options.kind is None:
             kinds.demand_scale(scores, labels, column)
     checks.direction(scores, labels, positive, values, kind, options)
-    checks.own_predictions(checks.parted(scores, labels), roles.label[0], options)
+    checks.own_predictions(checks.parted(scores, labels), table, roles, options)
     others = [value for value in values if value != positive]
     other = others[0] if len(others) == 1 else "other" if others else f"not {positive}"
     form: Kind = "logits" if kind == "logits" else "probs"
@@ -520,5 +520,5 @@ def _hits(words: pd.Series, decided: pd.Series, options: Options) -> np.ndarray:
             "or name others with --label and --predicted"
         )
     right = (words == decided).to_numpy()
-    checks.own_predictions(right, "the predictions", options)
+    checks.own_predictions(right, None, None, options)
     return right

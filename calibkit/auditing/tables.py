@@ -373,10 +373,8 @@ def _records(whole: Any) -> list[Any]:
         names = [c.get("name") if isinstance(c, dict) else str(c) for c in whole["columns"]]
         return [dict(zip(names, row, strict=False)) for row in whole["data"]]
     inner = list(whole.values())
-    if inner and all(isinstance(value, dict) for value in inner):
-        counted = [all(key.lstrip("-").isdigit() for key in value) for value in inner]
-        if not all(counted) and all(key.lstrip("-").isdigit() for key in whole):
-            return inner  # a record a row
+    if inner and all(isinstance(value, dict) for value in inner) and len(inner) > len(inner[0]):
+        return inner  # a record a row
     columns = {
         name: list(column.values()) if isinstance(column, dict) else column
         for name, column in whole.items()
@@ -618,6 +616,9 @@ def numbers(series: pd.Series) -> pd.Series:
     if len(texts) and texts.str.endswith("%").all():
         texts = texts.str.rstrip("% \N{NO-BREAK SPACE}").str.replace(",", ".")
         return pd.to_numeric(texts, errors="coerce").reindex(series.index) / 100
+    if len(texts) and texts.str.fullmatch(r"[\d.]+\s*/\s*\d+").all():  # 7/10 of a confidence
+        part, whole = texts.str.split("/", expand=True).astype(float).to_numpy().T
+        return pd.Series(part / whole, texts.index).reindex(series.index)
     found = pd.to_numeric(texts, errors="coerce")
     if found.notna().mean() < MOSTLY:
         points = texts.str.replace(r"^(-?\d+),(\d+)$", r"\1.\2", regex=True)
@@ -728,16 +729,21 @@ def _pt(path: Path) -> dict[str, Any]:
         if all(isinstance(batch, list | tuple | dict) for batch in held):
             named = isinstance(held[0], dict)
             keys = held[0] if named else range(len(held[0]))
-            held = {
-                k if named else f"arr_{k}": torch.cat([torch.atleast_1d(b[k]) for b in held])
-                for k in keys
-            }
+            parts = [[_plain(batch[k]) for batch in held] for k in keys]
+            rows = any(part[0].ndim == 0 for part in parts)  # a batch is a row
+            joined = [np.stack(part) if rows else np.concatenate(part) for part in parts]
+            held = {k if named else f"arr_{k}": part for k, part in zip(keys, joined, strict=True)}
         else:
             held = {f"arr_{k}": value for k, value in enumerate(held)}
     if not isinstance(held, dict):
         kind = type(held).__name__
         raise ValueError(f"{path.name} must hold a dictionary of tensors, got {kind}")
-    return {str(name): _plain(value) for name, value in held.items()}
+    found = {}
+    for name, value in held.items():
+        inner = value if isinstance(value, dict) else {}
+        own = {f"{name}_{key}": _plain(part) for key, part in inner.items()}
+        found |= own or {str(name): _plain(value)}
+    return found
 
 
 def _plain(value: Any) -> Any:
