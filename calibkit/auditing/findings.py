@@ -58,27 +58,13 @@ Drawn = tuple[float, Callable[[float, int], np.ndarray]]
 
 def _hits(rows: Rows, units: Units, bins: int, random: np.random.Generator) -> Drawn:
     confidence, weight = rows.confidence.numpy(), units.weight.numpy()
-    error = binned_error(confidence, bins)
-    if not units.plain:
-        error = _weighted_error(confidence, weight, bins)
+    error = binned_error(confidence, bins, None if units.plain else weight)
 
     def errors(size: float, times: int) -> np.ndarray:
         chance = confidence if size == 0 else (confidence - size).clip(0, 1)
         return drawn_errors(error, confidence, chance, times, random)
 
     return error(confidence, rows.correct.numpy()), errors
-
-
-def _weighted_error(confidence: np.ndarray, weight: np.ndarray, bins: int) -> Callable[..., float]:
-    """As `binned_error`, of rows with weights."""
-    edges = _bins.width_edges(bins)
-    index = _bins.bin_index(torch.from_numpy(confidence), edges).numpy()
-
-    def error(confidence: np.ndarray, hits: np.ndarray) -> float:
-        gaps = np.bincount(index, weight * (confidence - hits))
-        return float(np.abs(gaps).sum() / weight.sum())
-
-    return error
 
 
 def _signs(rows: Rows, units: Units, bins: int, random: np.random.Generator) -> Drawn:
@@ -199,7 +185,7 @@ def _group(
     rows: Rows, cooled: Rows | None, units: Units, mine: Tensor, bins: int, level: float
 ) -> tuple[float, ...]:
     confidence, correct = rows.confidence[mine], rows.correct[mine]
-    error = _weighted_error(confidence.numpy(), units.weight.numpy(), bins)
+    error = binned_error(confidence.numpy(), bins, units.weight.numpy())
     ece = error(confidence.numpy(), correct.numpy())
     accuracy, said = units.mean(correct.double()), units.mean(confidence)
     left = _gap(cooled, units, mine, level) if cooled is not None else (math.nan,) * 3

@@ -17,6 +17,7 @@ from scipy.special import ndtri, stdtrit
 from torch import Tensor
 
 from calibkit.auditing.units import Units
+from calibkit.metrics import wilson_interval
 
 Ends = tuple[float, float]
 NONE: Ends = (math.nan, math.nan)
@@ -53,10 +54,9 @@ def of_share(units: Units, values: Tensor, level: float) -> Ends:
     (0.0, 0.2775)
     """
     p = units.mean(values)
-    n, z = units.effective(p, values), normal(level)
-    middle, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + (z / (2 * n)) ** 2)
-    low, high = ((middle + side) / (1 + z * z / n) for side in (-half, half))
-    return (0.0 if p == 0 else low), (1.0 if p == 1 else high)
+    n = units.effective(p, values)
+    low, high = wilson_interval([p * n], [n], level=level)
+    return float(low), float(high)
 
 
 def of_mean(units: Units, values: Tensor, level: float) -> Ends:

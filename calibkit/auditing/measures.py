@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +17,7 @@ from calibkit.auditing.rows import Rows
 from calibkit.auditing.units import Units
 from calibkit.metrics import Reliability
 from calibkit.metrics import bins as _bins
+from calibkit.metrics.diagram import diagram
 from calibkit.metrics.errors import FROM_BINS
 from calibkit.metrics.smooth import smooth_error
 
@@ -86,31 +87,26 @@ class Measured:
 
     @cached_property
     def wide(self) -> Reliability:
-        return self._counted(_bins.width_edges(self.bins))
+        return self._counted("width")
 
     @cached_property
     def even(self) -> Reliability:
-        weight = None if self.units.even else self.units.weight
-        confidence = self.rows.confidence
-        if weight is not None:  # rows of weight 0 have no say in the edges
-            confidence, weight = confidence[weight > 0], weight[weight > 0]
-        return self._counted(_bins.mass_edges(confidence, self.bins, weight))
+        return self._counted("mass")
 
-    def _counted(self, edges: Tensor) -> Reliability:
+    def _counted(self, binning: _bins.Binning) -> Reliability:
         """The bins, of weights and clusters with what their units count for."""
-        index, units = _bins.bin_index(self.rows.confidence, edges), self.units
-        each = (torch.ones_like(self.rows.confidence), self.rows.correct, self.rows.confidence)
-        counts, hits, confidence = (
-            torch.bincount(index, units.weight * part, self.bins) for part in each
-        )
+        rows, units = self.rows, self.units
         if units.plain:
-            counts, hits = counts.long(), hits.long()
-            return Reliability(edges, counts, hits, confidence / counts)
-        unit = torch.arange(len(index)) if units.of is None else units.of
-        of_unit = torch.bincount(unit * self.bins + index, units.weight)
+            return diagram(rows.confidence, rows.correct, self.bins, binning, "right")
+        mine = units.weight > 0  # others have no say in the edges
+        parts = (rows.confidence[mine], rows.correct[mine])
+        counted = diagram(*parts, self.bins, binning, "right", units.weight[mine])
+        if units.of is None:
+            return counted
+        cell = units.of[mine] * self.bins + _bins.bin_index(parts[0], counted.edges)
+        of_unit = torch.bincount(cell, units.weight[mine])
         place = torch.arange(len(of_unit)) % self.bins
-        squares = torch.bincount(place, of_unit.square(), self.bins)
-        return Reliability(edges, counts, hits, confidence / counts, squares)
+        return replace(counted, squares=torch.bincount(place, of_unit.square(), self.bins))
 
     @cached_property
     def values(self) -> dict[str, float]:

@@ -54,7 +54,7 @@ import pandas as pd
 from calibkit.auditing import checks, guesses, kinds, names, sets
 from calibkit.auditing.names import bare, parts, short, word
 from calibkit.auditing.questions import Options, Unclear, choices, joined
-from calibkit.auditing.scores import Kind, Scores, scores_of
+from calibkit.auditing.scores import Kind, Scores, content, scores_of
 from calibkit.auditing.tables import Table
 
 NO_LABEL = -100  # what PyTorch's losses leave out
@@ -118,7 +118,7 @@ def predictions(table: Table, options: Options) -> Predictions:
             raise ValueError(f"no column {name!r} among {table.columns[:40]}{more}")
     roles = roles_of(table, options)
     labels, matrix = sets.label_column(table, roles.label), _matrix(table, roles.scores)
-    walked = kinds.content(matrix)
+    walked = content(matrix)
     decided = None if roles.predicted is None else table[roles.predicted]
     lost = walked.bad | labels.isna().to_numpy(dtype=bool)
     if labels.dtype.kind in "iuf" and not roles.answers:
@@ -132,7 +132,7 @@ def predictions(table: Table, options: Options) -> Predictions:
     if options.scale is not None:
         matrix = np.asarray(matrix, np.float64) / options.scale
     if lost.any() or options.scale is not None:
-        walked = kinds.content(matrix)
+        walked = content(matrix)
     words, single = names.words(labels), matrix.shape[1] == 1
     if matrix.shape[1] > 2 and not roles.answers:
         checks.sorted_scores(matrix, words, roles, table, options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import torch
@@ -14,7 +14,7 @@ from calibkit import validate
 
 BLOCK = 1 << 18  # entries in float64: what is held of a matrix at a time
 ROUNDING = 1e-6  # by which a probability may lie outside [0, 1]
-LOOSE = validate.MOST_OFF  # rows of rounded probabilities may miss the sum of 1 by so much
+SOME = 1000  # rows that tell how numbers were rounded
 Kind = Literal["auto", "logits", "probs", "percent", "logprobs", "confidence"]
 KINDS = get_args(Kind)
 SIGMOIDS = (
@@ -56,11 +56,8 @@ class Scores:
 
     def logits(self, chosen: np.ndarray) -> Tensor:
         """The logits of the chosen rows, a copy: of probabilities their logarithms."""
-        if isinstance(self.matrix, Tensor):
-            part = self.matrix[torch.from_numpy(chosen)]
-        else:
-            native = self.matrix.dtype.newbyteorder("=")
-            part = torch.from_numpy(np.ascontiguousarray(self.matrix[chosen], native))
+        place = torch.from_numpy(chosen) if isinstance(self.matrix, Tensor) else chosen
+        part = _tensor(self.matrix[place])
         part = part.float() if part.dtype in validate.HALVES else part
         return part if self.kind == "logits" else self.log(part)
 
@@ -87,6 +84,66 @@ def double(block) -> Tensor:
     return torch.from_numpy(np.array(block, dtype=np.float64))
 
 
+class Content(NamedTuple):
+    """What a walk over a matrix finds: extremes of its finite rows, their sums, the bad rows."""
+
+    low: float
+    high: float
+    smallest: float  # above 0; infinity if there is none
+    sums: np.ndarray  # (n,)
+    bad: np.ndarray  # (n,) whether a row holds NaN or infinity
+    some: Tensor  # the first finite rows, as they came
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The least and the largest sum of a finite row."""
+        return float(self.sums[~self.bad].min()), float(self.sums[~self.bad].max())
+
+    def off(self, total: float = 1.0) -> float:
+        """By which part of it the sum of a finite row misses the total, at most."""
+        return float(np.abs(self.sums[~self.bad] / total - 1).max(initial=0.0))
+
+    def sums_to(self, total: float) -> bool:
+        """Whether all finite rows are positive and have this sum, but for their rounding."""
+        off, (_, classes) = self.off(total), self.some.shape
+        if self.low < 0 or self.bad.all() or off > validate.MOST_OFF:
+            return False
+        if off <= validate.row_sum_tolerance(self.some.dtype, classes):
+            return True
+        return off <= validate.tolerance_of(self.some / total) * (1 + 1e-6)
+
+
+def content(matrix) -> Content:
+    """Walk over (n, K) scores once, block by block.
+
+    >>> content(np.array([[0.25, 0.75], [np.nan, 1.0]])).bad.tolist()
+    [False, True]
+    """
+    sums, low, high, smallest = [], np.inf, -np.inf, np.inf
+    some = _tensor(matrix[:0])
+    for rows in slices(*matrix.shape):
+        block = double(matrix[rows])
+        sums.append(block.sum(1).numpy())
+        kept = np.isfinite(sums[-1])
+        good = block if kept.all() else block[kept]
+        if not len(good):
+            continue
+        least, most = (end.item() for end in torch.aminmax(good))
+        low, high = min(low, least), max(high, most)
+        above = good.where(good > 0, torch.inf).min().item() if least <= 0 else least
+        smallest = min(smallest, above)
+        some = some if len(some) else _tensor(matrix[rows])[torch.from_numpy(kept)][:SOME]
+    every = np.concatenate(sums)
+    return Content(low, high, smallest, every, ~np.isfinite(every), some)
+
+
+def _tensor(part) -> Tensor:
+    """Some rows as a tensor of their own type."""
+    if isinstance(part, Tensor):
+        return part
+    return torch.from_numpy(np.require(part, part.dtype.newbyteorder("="), ["C", "W"]))
+
+
 def scores_of(value, kind: Kind = "auto") -> tuple[Scores, list[str]]:
     """Checked scores, and what is worth a warning about them.
 
@@ -106,20 +163,27 @@ def scores_of(value, kind: Kind = "auto") -> tuple[Scores, list[str]]:
     matrix, lonely = _matrix(value)
     if kind in ("percent", "logprobs"):
         return scores_of(*_as_probs(matrix, kind, lonely))
-    low, high, least, most, smallest = _extent(matrix)
-    low = 0.0 if -ROUNDING <= low < 0 and max(abs(least - 1), abs(most - 1)) <= LOOSE else low
-    floor = smallest / 2 if low == 0 else 0.0
+    found = content(matrix)
+    if found.bad.any():
+        raise ValueError(
+            f"logits must be finite, got NaN or infinity in row {int(found.bad.argmax())}; leave "
+            f"such rows out, and look for a diverged training"
+        )
+    least, most = found.ends
+    if -ROUNDING <= found.low < 0 and found.off() <= validate.MOST_OFF:
+        found = found._replace(low=0.0)
+    low, high = found.low, found.high
+    floor = found.smallest / 2 if low == 0 else 0.0
     if lonely:
         return _two_columns(matrix, low, high, kind)
     if kind == "confidence":
         raise ValueError(f"confidence must be one column, got shape {tuple(matrix.shape)}")
-    off = max(abs(least - 1), abs(most - 1))
-    if low >= 0 and off <= _tolerance(matrix, off):
+    if found.sums_to(1):
         warnings = [PASSED_AS_LOGITS] if kind == "logits" else []
         return Scores(matrix, "probs", floor=floor), warnings
-    if low >= 0 and least >= 1 - LOOSE and most <= 1 + LOOSE and kind != "logits":
+    if low >= 0 and found.off() <= validate.MOST_OFF and kind != "logits":
         return Scores(matrix, "probs", True, floor), [ROUNDED.format(least, most)]
-    if low >= 0 and least >= 100 - 100 * LOOSE and most <= 100 + 100 * LOOSE:
+    if low >= 0 and found.off(100) <= validate.MOST_OFF:
         return Scores(matrix, "probs", True, floor / 100), [PER_CENT]
     if kind == "probs":
         raise ValueError(
@@ -158,48 +222,6 @@ def _matrix(value) -> tuple[Tensor | np.ndarray, bool]:
         )
     lonely = value.ndim == 1 or value.shape[1] == 1
     return value.reshape(len(value), -1), lonely
-
-
-def _dtype(matrix: Tensor | np.ndarray) -> torch.dtype:
-    if isinstance(matrix, Tensor):
-        return matrix.dtype
-    return torch.from_numpy(np.empty(0, matrix.dtype.newbyteorder("="))).dtype
-
-
-def _tolerance(matrix: Tensor | np.ndarray, off: float) -> float:
-    """What rows may miss the sum of 1 by: of rounded ones by their decimals, as in `metrics`."""
-    dtype, classes = _dtype(matrix), matrix.shape[1]
-    tolerance = validate.row_sum_tolerance(dtype, classes)
-    if off <= tolerance or off > LOOSE or dtype in validate.HALVES:
-        return tolerance
-    some = matrix[next(slices(*matrix.shape))]
-    some = some if isinstance(some, Tensor) else torch.from_numpy(np.array(some))
-    return validate.tolerance_of(some) * (1 + 1e-6)
-
-
-def _extent(matrix) -> tuple[float, ...]:
-    """Least and largest score, of sums of rows the same, and the least score above 0.
-
-    All must be finite.
-    """
-    ends, smallest = [], np.inf
-    for rows in slices(*matrix.shape):
-        block = double(matrix[rows])
-        low, high = torch.aminmax(block)
-        sums = torch.aminmax(block.sum(1))
-        ends.append([low.item(), high.item(), sums.min.item(), sums.max.item()])
-        if low == 0:
-            smallest = min(smallest, block.where(block > 0, torch.inf).min().item())
-        elif low > 0:
-            smallest = min(smallest, low.item())
-        if not np.isfinite(ends[-1]).all():
-            row = rows.start + int((~block.isfinite()).any(1).nonzero()[0])
-            raise ValueError(
-                f"logits must be finite, got NaN or infinity in row {row}; leave such rows out, "
-                f"and look for a diverged training"
-            )
-    lows, highs, least, most = zip(*ends, strict=True)
-    return min(lows), max(highs), min(least), max(most), smallest
 
 
 def _as_probs(matrix, kind: str, lonely: bool) -> tuple[Tensor, Kind]:

@@ -738,12 +738,9 @@ def _pt(path: Path) -> dict[str, Any]:
     if not isinstance(held, dict):
         kind = type(held).__name__
         raise ValueError(f"{path.name} must hold a dictionary of tensors, got {kind}")
-    found = {}
-    for name, value in held.items():
-        inner = value if isinstance(value, dict) else {}
-        own = {f"{name}_{key}": _plain(part) for key, part in inner.items()}
-        found |= own or {str(name): _plain(value)}
-    return found
+    if held and all(isinstance(value, dict) for value in held.values()):  # by split, say
+        held = {f"{a}_{b}": value for a, inner in held.items() for b, value in inner.items()}
+    return {str(name): _plain(value) for name, value in held.items()}
 
 
 def _plain(value: Any) -> Any:
