@@ -15,7 +15,7 @@ explorers.stored("focal_practice")
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 6 in place of 15. But look at the two lines on the right: the accuracy stays, and the confidence falls. So the car also brakes on fewer
+# 6 or 7 in place of 15. But look at the two lines on the right: the accuracy stays, and the confidence falls. So the car also brakes on fewer
 # scenes. Is that worth a new training?
 #
 # </details>
