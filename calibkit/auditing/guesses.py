@@ -267,7 +267,7 @@ def decisions(table: Any, label: list[str], scores: list[str]) -> list[str]:
         called = bool(parts(column) & names.DECISIONS) and not parts(column) & names.BESIDE
         same = 1 < len(said) <= len(values) + 1 and len(said & values) >= min(2, len(values))
         so_called = (called or parts(column) & {"label", "class"}) and len(said) == len(values)
-        if (same and (called or _agree(words, own))) or so_called:
+        if (same and called) or so_called or (len(said) > 1 and _agree(words, own)):
             found.append((not called, not same, -float((words == own).mean()), place, column))
     first = min(found, default=(False,))[0]
     return [column for called, *_, column in sorted(found) if called == first]
@@ -286,8 +286,9 @@ def of_what(table: Any, label: list[str], score: str, why: str, **more: Any) -> 
     words = names.words(sets.label_column(table, label))
     values = sorted(set(words.dropna()))
     able = decisions(table, label, [score])
-    why += f": say which label it is of, {choices('positive', values[:4])}, or of which column of "
-    why += f"predictions, --predicted {joined((able or ['COLUMN'])[:1])}"
+    few = choices("positive", values) if len(values) <= 4 else "--positive VALUE"
+    why += f": say which label it is of, {few}, or of which column of predictions, --predicted "
+    why += joined((able or ["COLUMN"])[:1])
     if values and {*map(str.casefold, values)} <= {"correct", "incorrect", "right", "wrong"}:
         why += f"; or if {label[0]!r} says what is right, --kind confidence"
         return Unclear(why, **more, label=label, kind="confidence")

@@ -23,7 +23,6 @@ Ends = tuple[float, float]
 NONE: Ends = (math.nan, math.nan)
 HALVINGS = 20
 LEVEL = 0.95
-SIZES = (200, 500, 1000, 2000, 5000, 20_000)  # rows of the simulated samples
 ALWAYS = ("accuracy", "confidence", "gap", "nll", "brier", "temperature")
 LEAST = {  # rows from which on an interval covers, of two classes and of more; None: never
     "ece": (200, 200),

@@ -76,6 +76,16 @@ def harness(k):
             "acc": float(BEST[k] == Y3[k])}  # fmt: skip
 
 
+SPOKEN = one((10 * TOP).round() / 10, HITS.labels, True)
+
+
+def spoken(k):
+    """An answer in free words, which is the truth, or another each time, and how sure it was."""
+    truth = f"place {k % 90}"
+    return {"id": k, "answer": truth if HITS.labels[k] else f"town {k}", "truth": truth,
+            "confidence": int((10 * TOP[k]).round())}  # fmt: skip
+
+
 def lone_marks() -> str:
     """A table without quoting, in which two texts begin with a quotation mark."""
     words = [f'"text {k}' if k in (20, 60) else f"text {k}" for k in range(N)]
@@ -92,6 +102,7 @@ def pickled(path):
 TOOLS = {  # as the table of `notebooks/audit_a_file.md`
     "scikit_learn.csv": (csv(y_true=WORDS, **scores()), THREE),
     "boosting.csv": (csv(TARGET=Y, fold=np.arange(N) % 5, oof=Q), TWO),
+    "fraud.csv": (csv(amount=np.arange(N) * 1.5, fraud_score=Q, is_fraud=Y), TWO),
     "pipeline.jsonl": (jsonl({"gold": str(w), "scores": ranked(p, "label", "score")}
                              for w, p in zip(WORDS, P3, strict=True)), THREE),
     "pipeline_best.csv": (csv(text="t", label=NAMES[BEST], score=TOP, gold=WORDS), HITS),
@@ -100,6 +111,7 @@ TOOLS = {  # as the table of `notebooks/audit_a_file.md`
     "r.csv": (csv(obs=WORDS, pred=NAMES[BEST], **scores(), rowIndex=range(N)), THREE),
     "cloud.csv": (csv(species=WORDS, **scores("species_", suffix="_scores")), THREE),
     "samples_arc.jsonl": (jsonl(map(harness, range(N))), THREE),
+    "open_answers.jsonl": (jsonl(map(spoken, range(N))), SPOKEN),
 }  # fmt: skip
 FORMS = TOOLS | {
     "minus.csv": (csv(y=Y3 - 1, **scores("prob_", names=["down", "flat", "up"])), THREE),
@@ -136,6 +148,32 @@ FORMS = TOOLS | {
         one((10 * TOP).round() / 10, HITS.labels, True),
     ),
     "graded.csv": (csv(confidence=TOP, grade=np.where(HITS.labels, "correct", "incorrect")), HITS),
+    "by_id.json": (
+        text(
+            json.dumps(
+                {f"img{k}": {"label": int(Y3[k]), "probs": P3[k].tolist()} for k in range(N)}
+            )
+        ),
+        THREE,
+    ),
+    "of_ten_written.jsonl": (
+        jsonl(
+            {"confidence": f"{(10 * c).round():g}/10", "correct": bool(r)}
+            for c, r in zip(TOP, HITS.labels, strict=True)
+        ),
+        SPOKEN,
+    ),
+    "rows.pt": (
+        lambda path: torch.save([(torch.tensor(Z[k]), int(Y3[k])) for k in range(N)], path),
+        THREE,
+    ),
+    "splits.pt": (
+        lambda path: torch.save(
+            {"val": {"logits": torch.tensor(Z), "labels": torch.tensor(Y3)}}, path
+        ),
+        THREE,
+    ),
+    "own_and_human.csv": (csv(label=NAMES[BEST], **scores("p_"), human=WORDS), THREE),
     "zero_shot.jsonl": (jsonl(map(zero_shot, range(N))), THREE),
     "bigquery.jsonl": (
         jsonl(

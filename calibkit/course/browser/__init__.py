@@ -21,7 +21,6 @@ from calibkit.auditing import intervals
 from calibkit.lab.data.handwriting import BRIGHTEST, all_digits
 
 HERE = Path(__file__).parent
-LEVEL = 0.95  # of the intervals on the page of an audit
 LESSON_ON_AUDITS = "17"
 IMPORT = re.compile(r'^import\s*\{(?P<names>[^}]*)\}\s*from\s*"(?P<file>[^"]+)";[^\n]*\n', re.M)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class)\b)", re.M)
@@ -181,32 +180,12 @@ def audit(home: str = "", lesson: str = "") -> str:
     >>> "connect-src" in audit(), len(audit()) < 300_000
     (False, True)
     """
-    data = {"trust": _trusted_intervals(), "version": __version__}
+    trust = {name: intervals.LEAST[name] for name in ("aurc", "aurc paired", "auc")}
+    data = {"trust": trust, "version": __version__}
     name = f"Lesson {LESSON_ON_AUDITS}"
     linked = f'<a href="{lesson}">{name}</a>' if lesson else name
     said = f"{linked} of the course goes through such a report, step by step."
     return page("audit", data, home, lesson=said)
-
-
-def _trusted_intervals() -> dict[str, dict[str, list[tuple[int, bool]]]]:
-    """Of intervals that follow from a formula, at which numbers of rows they cover.
-
-    By measure, and by "2" classes or "more", the tabulated numbers of rows with whether the
-    interval may be printed there.
-    """
-    classes = {"2": intervals.MOST_CLASSES, "more": intervals.MOST_CLASSES + 1}
-
-    def covers(name: str, count: int, n: int) -> bool:
-        measure, _, paired = name.partition(" ")
-        return intervals.covers(measure, count, n, LEVEL, paired=bool(paired))
-
-    return {
-        name: {
-            kind: [(n, covers(name, count, n)) for n in intervals.SIZES]
-            for kind, count in classes.items()
-        }
-        for name in ("aurc", "aurc paired", "auc")
-    }
 
 
 def digits_text() -> str:

@@ -39,8 +39,7 @@ export function audit(given, file, trust) {
   return {
     name: file.replace(/\.[^.]*$/, ""), names, told: given.told, bins: BINS, fileRows: given.rows,
     before, after, cooling, gain, binary, deferral, groups, event,
-    warnings: [...offGroups(groups), ...scores.warnings, ...repeated(scores, before.rows),
-      ...concerns(before, cooling, event)],
+    warnings: [...offGroups(groups), ...repeated(scores, before.rows), ...concerns(before, cooling, event)],
     advice: advise(cooling, gain, rises, before.estimate("gap"), scores, given.classes === 1),
     classes: classTable(before.rows, names), coverage: coverageTable(before.rows, before.aurc.curve),
     mistakes: surestMistakes(before.rows, names),

@@ -79,16 +79,8 @@ export function repeated({ values, n, classes }, { labels, confidence }) {
     + "each, or name the column that says which rows belong together (--cluster COLUMN, clusters=)"];
 }
 
-// A number for each row, equal for equal ones: two hashes of its scores in 32 bits (FNV-1a, djb2).
+// A text for each row, equal for equal ones: the bits of its scores in float32.
 function marksOf(values, n, classes) {
-  const words = new Uint32Array(Float32Array.from(values).buffer);
-  return Array.from({ length: n }, (_, row) => {
-    let first = 2166136261, second = 5381;
-    for (let k = row * classes; k < (row + 1) * classes; k += 1) {
-      first = Math.imul(first ^ words[k], 16777619);
-      first ^= first >>> 13;
-      second = Math.imul(second, 33) ^ words[k];
-    }
-    return (first >>> 0) * 2097152 + ((second ^ (second >>> 11)) & 0x1fffff);
-  });
+  const bits = new Uint16Array(Float32Array.from(values).buffer), width = 2 * classes;
+  return Array.from({ length: n }, (_, row) => String.fromCharCode(...bits.subarray(row * width, (row + 1) * width)));
 }

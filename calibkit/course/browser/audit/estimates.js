@@ -1,6 +1,6 @@
 // Values with their intervals of 95 %, where they follow from a formula, and which may be shown: those
 // that a simulation has seen to cover as they say. As calibkit.auditing.intervals.
-// trust: measure -> "2" (classes) or "more" -> [[rows, whether it covers], ...], by rows.
+// trust: measure -> the least number of rows, of two classes and of more; null for never.
 import { studentQuantile } from "./distributions.js";
 import { wilson } from "../shared/metrics.js";
 
@@ -39,8 +39,4 @@ export function meanEnds(values) {
 }
 
 // -> covers(measure, classes, n)
-export const coverOf = (trust) => (measure, classes, n) => {
-  const table = trust[measure]?.[classes === 2 ? "2" : "more"] ?? [];
-  const below = table.filter(([rows]) => rows <= n).at(-1), above = table.find(([rows]) => rows >= n);
-  return Boolean(below?.[1]) && (above ?? below)[1];
-};
+export const coverOf = (trust) => (measure, classes, n) => n >= (trust[measure][Number(classes > 2)] ?? Infinity);

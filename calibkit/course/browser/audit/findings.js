@@ -5,7 +5,7 @@ import { inOrder } from "./python_words.js";
 import { meanEnds, meanOf } from "./estimates.js";
 import { refuse } from "./refusals.js";
 
-const ALPHA_OF_ALL = 0.05, MISTAKES = 20, MOST_GROUPS = 50;
+const ALPHA_OF_ALL = 0.05, MISTAKES = 20, MOST_GROUPS = 100;
 
 // The confidences and hits of some rows.
 const part = ({ confidence, correct }, rows) => ({
