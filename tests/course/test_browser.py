@@ -188,9 +188,7 @@ def test_the_bar_names_pages_of_the_site():
 
 def test_the_page_of_an_audit_knows_which_intervals_are_to_be_trusted():
     table = block(browser.audit(), "trust")
-    assert table == {
-        name: list(intervals.LEAST[name]) for name in ("aurc", "aurc paired", "auc")
-    }
+    assert table == {name: list(intervals.LEAST[name]) for name in ("aurc", "aurc paired", "auc")}
     assert block(browser.audit(), "version") == calibkit.__version__
 
 
