@@ -245,9 +245,18 @@ class Exercise:
         return {case: f"{case} ({_listed(a)})" for case, a in self.inputs.items()}
 
 
-def exercise(**parts) -> Callable[[Callable], Exercise]:
-    """Make an exercise of the reference function below: `cases`, `mistakes`, perhaps `slips`."""
-    return lambda reference: Exercise(reference, **parts)
+def exercise(mistakes: Mapping | Sequence[Mistake], **parts) -> Callable[[Callable], Exercise]:
+    """Make an exercise of the reference function below.
+
+    mistakes: {hint: the wrong answer that gets it, or several}. parts: see `Exercise`.
+    """
+    if isinstance(mistakes, Mapping):
+        several = {
+            hint: made if isinstance(made, (tuple, list)) else [made]
+            for hint, made in mistakes.items()
+        }
+        mistakes = [Mistake(one, hint) for hint, made in several.items() for one in made]
+    return lambda reference: Exercise(reference, mistakes=mistakes, **parts)
 
 
 def _listed(arguments: dict) -> str:

@@ -6,8 +6,9 @@ import torch
 from torch import Tensor
 
 from calibkit import mixing
-from calibkit.course.check.engine import Mistake, exercise
+from calibkit.course.check.engine import exercise
 
+# fmt: off
 # The last class has no sample; a cycle of four differs from its own inverse.
 MIX_CASES = {
     name: (torch.tensor(labels), torch.tensor(partner), lam, classes)
@@ -23,18 +24,14 @@ MIX_CASES = {
     )
 }
 
-
 def _mixed(labels: Tensor, partner: Tensor, lam: float, classes: int) -> Tensor:
     return mixing.Mix(torch.tensor(lam), partner).soft_labels(labels, classes)
-
 
 def _mixed_numbers(labels: Tensor, partner: Tensor, lam: float, classes: int) -> Tensor:
     return lam * labels + (1 - lam) * labels[partner]
 
-
 def _own_share(labels: Tensor, partner: Tensor, lam: float, classes: int) -> Tensor:
     return lam * torch.nn.functional.one_hot(labels, classes)
-
 
 def _overwritten(labels: Tensor, partner: Tensor, lam: float, classes: int) -> Tensor:
     rows = torch.zeros(len(labels), classes)
@@ -42,147 +39,74 @@ def _overwritten(labels: Tensor, partner: Tensor, lam: float, classes: int) -> T
     rows[torch.arange(len(labels)), labels[partner]] = 1 - lam
     return rows
 
-
-@exercise(
-    cases=MIX_CASES,
-    mistakes=[
-        Mistake(
-            lambda y, partner, lam, classes: _mixed(y, partner, 1 - lam, classes),
-            "the weights are exchanged: lam belongs to the sample itself, 1 - lam to its partner.",
-        ),
-        Mistake(
-            lambda y, partner, lam, classes: 2 * lam * _mixed(y, partner, 0.5, classes),
-            "both shares are lam: the partner has 1 - lam.",
-        ),
-        Mistake(
-            lambda y, partner, lam, classes: (
-                _mixed(y, partner, lam, classes) - _own_share(y, partner, lam, classes)
-            ),
-            "the rows do not sum to 1: the own share, lam, is missing.",
-        ),
-        Mistake(
-            lambda y, partner, lam, classes: torch.nn.functional.one_hot(y, classes),
-            "this is the own label alone: the partner is ignored.",
-        ),
-        Mistake(
-            lambda y, partner, lam, classes: torch.nn.functional.one_hot(y[partner], classes),
-            "this is the partner's label alone: the own one is ignored.",
-        ),
-        Mistake(
-            _overwritten,
-            "where both labels are of one class, the partner's share overwrites that of the own "
-            "class: add it (+=).",
-        ),
-        Mistake(
-            lambda y, partner, lam, classes: _mixed(y, partner, max(lam, 1 - lam), classes),
-            "you gave the larger share to the sample itself. It gets lam, also where lam < 1/2.",
-        ),
-        Mistake(
-            lambda y, partner, lam, classes: (
-                _own_share(y, partner, lam, classes)
-                + (1 - lam) * torch.nn.functional.one_hot(partner, classes)
-            ),
-            "you took the partner's index for its label: labels[partner].",
-        ),
-        Mistake(
-            lambda y, partner, lam, classes: _mixed(y, partner, lam, int(y.max()) + 1),
-            "a class is missing. A class that no label of the batch names still has its column: "
-            "one_hot(labels, classes).",
-        ),
-        Mistake(
-            _mixed_numbers,
-            "you mixed the numbers of the classes. Halfway between a 1 and a 7 lies no 4: turn "
-            "labels into one-hot rows first.",
-        ),
-        Mistake(
-            _own_share,
-            "the rows do not sum to 1: the partner's share, 1 - lam, is missing.",
-        ),
-        Mistake(
-            lambda y, partner, lam, classes: _mixed(y, partner, float(lam >= 0.5), classes),
-            "these are hard labels, the larger share takes all. Keep both shares.",
-        ),
-        Mistake(
-            lambda y, partner, lam, classes: _mixed(y, partner.argsort(), lam, classes),
-            "you went from partner to sample. Row i is mixed with row partner[i]: "
-            "index with partner.",
-        ),
-    ],
-)
+@exercise(cases=MIX_CASES, mistakes={
+    "the weights are exchanged: lam belongs to the sample itself, 1 - lam to its partner.":
+        lambda y, partner, lam, classes: _mixed(y, partner, 1 - lam, classes),
+    "both shares are lam: the partner has 1 - lam.":
+        lambda y, partner, lam, classes: 2 * lam * _mixed(y, partner, 0.5, classes),
+    "the rows do not sum to 1: the own share, lam, is missing.":
+        lambda y, partner, lam, classes: _mixed(y, partner, lam, classes) - _own_share(y, partner,
+            lam, classes),
+    "this is the own label alone: the partner is ignored.":
+        lambda y, partner, lam, classes: torch.nn.functional.one_hot(y, classes),
+    "this is the partner's label alone: the own one is ignored.":
+        lambda y, partner, lam, classes: torch.nn.functional.one_hot(y[partner], classes),
+    "where both labels are of one class, the partner's share overwrites that of the own class: "
+    "add it (+=).": _overwritten,
+    "you gave the larger share to the sample itself. It gets lam, also where lam < 1/2.":
+        lambda y, partner, lam, classes: _mixed(y, partner, max(lam, 1 - lam), classes),
+    "you took the partner's index for its label: labels[partner].":
+        lambda y, partner, lam, classes: _own_share(y, partner, lam, classes) + (1 - lam)
+            * torch.nn.functional.one_hot(partner, classes),
+    "a class is missing. A class that no label of the batch names still has its column: "
+    "one_hot(labels, classes).":
+        lambda y, partner, lam, classes: _mixed(y, partner, lam, int(y.max()) + 1),
+    "you mixed the numbers of the classes. Halfway between a 1 and a 7 lies no 4: turn labels "
+    "into one-hot rows first.": _mixed_numbers,
+    "the rows do not sum to 1: the partner's share, 1 - lam, is missing.": _own_share,
+    "these are hard labels, the larger share takes all. Keep both shares.":
+        lambda y, partner, lam, classes: _mixed(y, partner, float(lam >= 0.5), classes),
+    "you went from partner to sample. Row i is mixed with row partner[i]: index with partner.":
+        lambda y, partner, lam, classes: _mixed(y, partner.argsort(), lam, classes)})
 def mixed_labels(labels, partner, lam, classes):
     """The labels (n, classes) of mixup: lam of the own label, 1 - lam of the partner's."""
     return _mixed(labels, partner, lam, classes)
-
 
 def _errors() -> dict[str, tuple[Tensor, Tensor]]:
     """Errors (seeds, strengths) on two splits whose best strengths differ."""
     generator = torch.Generator().manual_seed(12)
     shapes = ((3, 4), (2, 5), (2, 6), (4, 4), (1, 3), (3, 1), (20, 7))
     draw = {"generator": generator, "dtype": torch.float64}
-    return {
-        f"{seeds} seeds, {strengths} strengths": tuple(torch.rand(2, seeds, strengths, **draw))
-        for seeds, strengths in shapes
-    }
-
+    return {f"{seeds} seeds, {strengths} strengths": tuple(torch.rand(2, seeds, strengths, **draw))
+        for seeds, strengths in shapes}
 
 def _looked_up(cal: Tensor, test: Tensor) -> Tensor:
     return test.gather(1, cal.argmin(dim=1, keepdim=True))[:, 0]
 
+ROWS = ("a strength is a column, and test[best] takes rows. Row i belongs with column best[i]: "
+    "test[torch.arange(len(test)), best], or use gather.")
 
-ROWS = (
-    "a strength is a column, and test[best] takes rows. Row i belongs with column best[i]: "
-    "test[torch.arange(len(test)), best], or use gather."
-)
-
-
-@exercise(
-    cases=_errors(),
-    mistakes=[
-        Mistake(
-            lambda cal, test: test.amin(dim=1),
-            "you chose on the test set: this is the best that luck could offer there.",
-        ),
-        Mistake(
-            lambda cal, test: test.gather(1, (cal + test).argmin(dim=1, keepdim=True))[:, 0],
-            "the test errors had a say in the choice. Choose on cal alone.",
-        ),
-        Mistake(
-            lambda cal, test: test[:, cal[0].argmin()],
-            "the first seed chose for all. Here each seed (row) chooses for itself.",
-        ),
-        Mistake(
-            lambda cal, test: cal.amin(dim=1),
-            "you report the error on the very data that chose, where the winner was lucky. "
-            "Report the same strength's error on test.",
-        ),
-        Mistake(
-            lambda cal, test: cal.argmin(dim=1),
-            "this is the position of the chosen strength. Asked is its error on test.",
-        ),
-        Mistake(
-            lambda cal, test: test[:, cal.mean(dim=0).argmin()],
-            "you chose one strength for all seeds. Here each seed (row) chooses for itself.",
-        ),
-        Mistake(
-            lambda cal, test: test.mean(dim=1),
-            "this is the mean over all strengths: nothing was chosen.",
-        ),
-        Mistake(
-            lambda cal, test: _looked_up(-cal, test),
-            "you took the largest error on cal: argmin, not argmax.",
-        ),
-        Mistake(
-            lambda cal, test: test[:, cal.argmin(dim=1)],
-            "this takes every chosen column of every seed. Each row has one of its own: pair them, "
-            "test[torch.arange(len(test)), best], or use gather.",
-        ),
-        Mistake(
-            lambda cal, test: test[cal.argmin(dim=1)],
-            ROWS,
-        ),
-    ],
-    slips={r"out of bounds|out of range": ROWS[0].upper() + ROWS[1:]},
-)
+@exercise(cases=_errors(), slips={
+    r"out of bounds|out of range": ROWS[0].upper() + ROWS[1:]}, mistakes={
+    "you chose on the test set: this is the best that luck could offer there.":
+        lambda cal, test: test.amin(dim=1),
+    "the test errors had a say in the choice. Choose on cal alone.":
+        lambda cal, test: test.gather(1, (cal + test).argmin(dim=1, keepdim=True))[:, 0],
+    "the first seed chose for all. Here each seed (row) chooses for itself.":
+        lambda cal, test: test[:, cal[0].argmin()],
+    "you report the error on the very data that chose, where the winner was lucky. Report the "
+    "same strength's error on test.": lambda cal, test: cal.amin(dim=1),
+    "this is the position of the chosen strength. Asked is its error on test.":
+        lambda cal, test: cal.argmin(dim=1),
+    "you chose one strength for all seeds. Here each seed (row) chooses for itself.":
+        lambda cal, test: test[:, cal.mean(dim=0).argmin()],
+    "this is the mean over all strengths: nothing was chosen.": lambda cal, test: test.mean(dim=1),
+    "you took the largest error on cal: argmin, not argmax.":
+        lambda cal, test: _looked_up(-cal, test),
+    "this takes every chosen column of every seed. Each row has one of its own: pair them, "
+    "test[torch.arange(len(test)), best], or use gather.":
+        lambda cal, test: test[:, cal.argmin(dim=1)],
+    ROWS: lambda cal, test: test[cal.argmin(dim=1)]})
 def honest_choice(cal, test):
     """Each seed's test error at the strength that cal chose: (n,), from errors (n, strengths)."""
     return _looked_up(cal, test)

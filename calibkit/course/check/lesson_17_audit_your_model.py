@@ -7,10 +7,11 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from calibkit.course.check.engine import Mistake, exercise
+from calibkit.course.check.engine import exercise
 from calibkit.recalibration import TemperatureScaler
 
 
+# fmt: off
 def _confidences(n: int, groups: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
     """Confidences, hits whose chance is lower in some groups, and the groups, none empty."""
     generator = torch.Generator().manual_seed(seed)
@@ -20,152 +21,89 @@ def _confidences(n: int, groups: int, seed: int) -> tuple[Tensor, Tensor, Tensor
     chance = confidence - 0.15 * (which % 3)
     return confidence, torch.rand(n, generator=generator) < chance, which
 
-
 GROUPED = {
     "40 predictions in 3 groups": _confidences(40, 3, 0),
     "60 predictions in 2 groups": _confidences(60, 2, 1),
     "50 predictions in 5 groups": _confidences(50, 5, 2),
     "one group only": _confidences(12, 1, 3),
-    "a group of one prediction": (
-        torch.tensor([0.75, 0.5, 0.9, 0.6], dtype=torch.float64),
-        torch.tensor([True, False, True, True]),
-        torch.tensor([0, 0, 0, 1]),
-    ),
-    "groups of 1, 4 and 30 predictions": (
-        *_confidences(35, 2, 4)[:2],
-        torch.tensor([2, 1, 2, 2, 0, 1, 1, 2, 1] + [2] * 26),
-    ),
-    "groups of very sure predictions": (
-        torch.tensor([0.999, 0.998, 0.9995, 0.99, 0.9999, 0.96], dtype=torch.float64),
-        torch.tensor([True, False, True, True, True, True]),
-        torch.tensor([1, 0, 1, 0, 1, 0]),
-    ),
-    "all predictions wrong": (
-        torch.tensor([0.5, 0.75, 0.6, 0.8], dtype=torch.float64),
-        torch.zeros(4, dtype=torch.bool),
-        torch.tensor([0, 1, 1, 0]),
-    ),
+    "a group of one prediction":
+        (torch.tensor([0.75, 0.5, 0.9, 0.6], dtype=torch.float64),
+            torch.tensor([True, False, True, True]), torch.tensor([0, 0, 0, 1])),
+    "groups of 1, 4 and 30 predictions":
+        (*_confidences(35, 2, 4)[:2], torch.tensor([2, 1, 2, 2, 0, 1, 1, 2, 1] + [2] * 26)),
+    "groups of very sure predictions":
+        (torch.tensor([0.999, 0.998, 0.9995, 0.99, 0.9999, 0.96], dtype=torch.float64),
+            torch.tensor([True, False, True, True, True, True]), torch.tensor([1, 0, 1, 0, 1, 0])),
+    "all predictions wrong":
+        (torch.tensor([0.5, 0.75, 0.6, 0.8], dtype=torch.float64), torch.zeros(4, dtype=torch.bool),
+            torch.tensor([0, 1, 1, 0])),
 }
 
-
-def _by_group(
-    c: Tensor, h: Tensor, g: Tensor, of_group: Callable[[Tensor, Tensor], Tensor]
-) -> Tensor:
+def _by_group(c: Tensor, h: Tensor, g: Tensor,
+        of_group: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
     c, h = c.double(), h.double()
     count = int(g.max()) + 1
     return torch.stack([of_group(c[g == k], h[g == k]) for k in range(count)])
 
-
 def _z(c: Tensor, h: Tensor) -> Tensor:
     return (c - h).sum() / (c * (1 - c)).sum().sqrt()
-
 
 def _spread(off: Tensor, free: int) -> Tensor:
     """The standard deviation as torch has it, without its warning; free: 1 to divide by n - 1."""
     square = (off - off.mean()).square().sum()
     return torch.sqrt(square / torch.tensor(len(off) - free, dtype=off.dtype))
 
-
-@exercise(
-    cases=GROUPED,
-    mistakes=[
-        Mistake(
-            lambda c, h, g: _by_group(c, h, g, lambda c, h: (c - h).mean()),
-            "this is the signed gap of each group. Divide the sum of confidence - hit by its "
-            "standard deviation.",
-        ),
-        Mistake(
-            lambda c, h, g: _by_group(c, h, g, lambda c, h: (c - h).sum()),
-            "this is the sum of confidence - hit. Divide it by its standard deviation.",
-        ),
-        Mistake(
-            lambda c, h, g: -_by_group(c, h, g, _z),
-            "the sign is reversed: over-confident groups belong above 0. Take confidence - hit.",
-        ),
-        Mistake(
-            lambda c, h, g: _by_group(
-                c, h, g, lambda c, h: (c - h).sum() / (c * (1 - c)).sum().sqrt() / len(c) ** 0.5
-            ),
-            "you divided by the root of the number of samples too. The sum of the variances grows "
-            "with that number already.",
-        ),
-        Mistake(
-            lambda c, h, g: _by_group(
-                c, h, g, lambda c, h: (c - h).mean() / (c * (1 - c)).sum().sqrt()
-            ),
-            "the mean stands above, the standard deviation of the sum below. Take both of the sum.",
-        ),
-        *(
-            Mistake(
-                lambda c, h, g, free=free, root=root: _by_group(
-                    c, h, g, lambda c, h: (c - h).mean() / _spread(c - h, free) * len(c) ** root
-                ),
-                "you took the standard deviation that the differences happen to have (std, a t "
-                "test). If the confidences are right, the variance of a hit is known: c (1 - c). "
-                "Add those up, and take the root.",
-            )
-            for free in (1, 0)
-            for root in (0.5, 0.0, -0.5, 1.0)
-        ),
-        Mistake(
-            lambda c, h, g: _by_group(c, h, g, lambda c, h: (c - h).sum() / (c * (1 - c)).sum()),
-            "you divided by the variance. Take its square root.",
-        ),
-        Mistake(
-            lambda c, h, g: _by_group(
-                c, h, g, lambda c, h: (c - h).sum() / (c * (1 - c)).sqrt().sum()
-            ),
-            "you added up standard deviations. Variances add up: take the root of their sum.",
-        ),
-        Mistake(
-            lambda c, h, g: _by_group(c, h, g, _z).abs(),
-            "you took the absolute value. Keep the sign: it tells over- from under-confident.",
-        ),
-        Mistake(
-            lambda c, h, g: _by_group(c, h, g, lambda *_: _z(c.double(), h.double())),
-            "every group has the z of all predictions. Take the predictions of the group alone.",
-        ),
-        Mistake(
-            lambda c, h, g: _by_group(
-                c, h, g, lambda c, h: (c - h).sum() / (len(c) * h.mean() * (1 - h.mean())).sqrt()
-            ),
-            "you took the variance from the hits. Under the claim that is tested, a hit has the "
-            "chance c, so its variance is c (1 - c).",
-        ),
-        Mistake(
-            lambda c, h, g: 2 * torch.special.ndtr(-_by_group(c, h, g, _z).abs()),
-            "this is the p-value of z. Asked is z itself.",
-        ),
-        Mistake(
-            lambda c, h, g: _by_group(c, h, g, lambda c, h: 2 * (c - h).sum() / len(c) ** 0.5),
-            "you took 1/4 for every variance. A hit of chance c has the variance c (1 - c).",
-        ),
-        Mistake(
-            lambda c, h, g: _by_group(
-                c, h, g, lambda c, h: (c - h).sum() / (len(c) * c.mean() * (1 - c.mean())).sqrt()
-            ),
-            "you took the variance of the mean confidence. Sum the c (1 - c) of the hits.",
-        ),
-        Mistake(
-            lambda c, h, g: _by_group(
-                c, h, g, lambda c, h: (c - h).abs().sum() / (c * (1 - c)).sum().sqrt()
-            ),
-            "you took absolute values of c - h. The differences are added up with their signs.",
-        ),
-    ],
-    slips={
-        r"bool tensor": "`correct` holds True and False, which cannot be subtracted. Turn it into "
-        "numbers first: `correct.double()`.",
-    },
-)
+@exercise(cases=GROUPED, slips={
+    r"bool tensor":
+        "`correct` holds True and False, which cannot be subtracted. Turn it into numbers first: "
+        "`correct.double()`."}, mistakes={
+    "this is the signed gap of each group. Divide the sum of confidence - hit by its standard "
+    "deviation.": lambda c, h, g: _by_group(c, h, g, lambda c, h: (c - h).mean()),
+    "this is the sum of confidence - hit. Divide it by its standard deviation.":
+        lambda c, h, g: _by_group(c, h, g, lambda c, h: (c - h).sum()),
+    "the sign is reversed: over-confident groups belong above 0. Take confidence - hit.":
+        lambda c, h, g: -_by_group(c, h, g, _z),
+    "you divided by the root of the number of samples too. The sum of the variances grows with "
+    "that number already.":
+        lambda c, h, g: _by_group(c, h, g, lambda c, h: (c - h).sum() / (c * (1 - c)).sum().sqrt()
+            / len(c) ** 0.5),
+    "the mean stands above, the standard deviation of the sum below. Take both of the sum.":
+        lambda c, h, g: _by_group(c, h, g, lambda c, h: (c - h).mean()
+            / (c * (1 - c)).sum().sqrt()),
+    "you took the standard deviation that the differences happen to have (std, a t test). If the "
+    "confidences are right, the variance of a hit is known: c (1 - c). Add those up, and take the "
+    "root.":
+        [lambda c, h, g, free=free, root=root: _by_group(c, h, g, lambda c, h: (c - h).mean()
+            / _spread(c - h, free) * len(c) ** root) for free in (1, 0) for root in (0.5, 0.0, -0.5,
+            1.0)],
+    "you divided by the variance. Take its square root.":
+        lambda c, h, g: _by_group(c, h, g, lambda c, h: (c - h).sum() / (c * (1 - c)).sum()),
+    "you added up standard deviations. Variances add up: take the root of their sum.":
+        lambda c, h, g: _by_group(c, h, g, lambda c, h: (c - h).sum() / (c * (1 - c)).sqrt().sum()),
+    "you took the absolute value. Keep the sign: it tells over- from under-confident.":
+        lambda c, h, g: _by_group(c, h, g, _z).abs(),
+    "every group has the z of all predictions. Take the predictions of the group alone.":
+        lambda c, h, g: _by_group(c, h, g, lambda *_: _z(c.double(), h.double())),
+    "you took the variance from the hits. Under the claim that is tested, a hit has the chance c, "
+    "so its variance is c (1 - c).":
+        lambda c, h, g: _by_group(c, h, g, lambda c, h: (c - h).sum()
+            / (len(c) * h.mean() * (1 - h.mean())).sqrt()),
+    "this is the p-value of z. Asked is z itself.":
+        lambda c, h, g: 2 * torch.special.ndtr(-_by_group(c, h, g, _z).abs()),
+    "you took 1/4 for every variance. A hit of chance c has the variance c (1 - c).":
+        lambda c, h, g: _by_group(c, h, g, lambda c, h: 2 * (c - h).sum() / len(c) ** 0.5),
+    "you took the variance of the mean confidence. Sum the c (1 - c) of the hits.":
+        lambda c, h, g: _by_group(c, h, g, lambda c, h: (c - h).sum()
+            / (len(c) * c.mean() * (1 - c.mean())).sqrt()),
+    "you took absolute values of c - h. The differences are added up with their signs.":
+        lambda c, h, g: _by_group(c, h, g, lambda c, h: (c - h).abs().sum()
+            / (c * (1 - c)).sum().sqrt())})
 def group_z(confidence, correct, groups):
     """The z of each group, (G,): the sum of confidence - hit over its standard deviation."""
     return _by_group(confidence, correct, groups, _z)
 
-
-def _halves(
-    n: int, classes: int, steep: float, seed: int, *, share: float = 0.5
-) -> tuple[Tensor, Tensor, Tensor]:
+def _halves(n: int, classes: int, steep: float, seed: int, *,
+        share: float = 0.5) -> tuple[Tensor, Tensor, Tensor]:
     """Logits too steep by one factor in the first half and by twice that in the second."""
     generator = torch.Generator().manual_seed(seed)
     z = 1.5 * torch.randn(n, classes, generator=generator, dtype=torch.float64)
@@ -173,7 +111,6 @@ def _halves(
     first = torch.zeros(n, dtype=torch.bool)
     first[torch.randperm(n, generator=generator)[: round(share * n)]] = True
     return torch.where(first[:, None], steep * z, 2 * steep * z), labels, first
-
 
 HALVED = {
     "80 rows that are too sure, 4 classes": _halves(80, 4, 2.0, 0),
@@ -183,10 +120,8 @@ HALVED = {
     "two classes only": _halves(70, 2, 1.2, 6),
 }
 
-
 def _temperature(z: Tensor, y: Tensor) -> float:
     return TemperatureScaler().fit(z.double().clone(), y).temperature
-
 
 def _crossed(z: Tensor, y: Tensor, first: Tensor, *, own: bool = False) -> Tensor:
     z = z.double()
@@ -195,69 +130,36 @@ def _crossed(z: Tensor, y: Tensor, first: Tensor, *, own: bool = False) -> Tenso
     mine, other = (of_first, of_second) if own else (of_second, of_first)
     return z / torch.where(first, mine, other)[:, None].double()
 
-
 def _one(z: Tensor, T: float) -> Tensor:
     return (z.double() / T).softmax(dim=1)
 
-
-@exercise(
-    cases=HALVED,
-    mistakes=[
-        Mistake(
-            lambda z, y, first: _crossed(z, y, first, own=True).softmax(dim=1),
-            "each part is divided by its own temperature, which has seen the labels that judge it. "
-            "Exchange the two.",
-        ),
-        Mistake(
-            lambda z, y, first: _one(z, _temperature(z, y)),
-            "one temperature of all rows has seen all labels. Fit one on each part.",
-        ),
-        Mistake(
-            lambda z, y, first: _one(z, _temperature(z[first], y[first])),
-            "all rows are divided by the temperature of the first part, which the first part has "
-            "helped to choose.",
-        ),
-        Mistake(
-            lambda z, y, first: _one(z, _temperature(z[~first], y[~first])),
-            "all rows are divided by the temperature of the second part, which the second part has "
-            "helped to choose.",
-        ),
-        Mistake(
-            lambda z, y, first: _one(
-                z, (_temperature(z[first], y[first]) + _temperature(z[~first], y[~first])) / 2
-            ),
-            "the mean of the two temperatures has seen the labels of both parts. Keep them apart.",
-        ),
-        Mistake(
-            lambda z, y, first: _crossed(z, y, first),
-            "these are the divided logits. The softmax is missing.",
-        ),
-        Mistake(
-            lambda z, y, first: (z.double() ** 2 / _crossed(z, y, first)).softmax(dim=1),
-            "you multiplied by the temperature. Divide the logits by it.",
-        ),
-        Mistake(
-            # less 1, which changes no softmax: a scaler refuses rows that sum to 1
-            lambda z, y, first: _crossed(z.double().softmax(dim=1) - 1, y, first).softmax(dim=1),
-            "a softmax was taken of probabilities. Divide the logits by T, then one softmax.",
-        ),
-        Mistake(
-            lambda z, y, first: torch.cat(
-                [_crossed(z, y, first)[first], _crossed(z, y, first)[~first]]
-            ).softmax(dim=1),
-            "the rows have changed their order. Write each part back to its own rows.",
-        ),
-        Mistake(
-            lambda z, y, first: z.double().softmax(dim=1),
-            "this is the softmax of the logits as they were: no temperature was applied.",
-        ),
-    ],
-    slips={
-        r"already fitted|fitted on|LeakageError|very": "the scaler refuses the rows that it was "
-        "fitted on. It is to transform the other part.",
-    },
-    tolerance=2e-3,
-)
+@exercise(cases=HALVED, slips={
+    r"already fitted|fitted on|LeakageError|very":
+        "the scaler refuses the rows that it was fitted on. It is to transform the other part."},
+    tolerance=2e-3, mistakes={
+    "each part is divided by its own temperature, which has seen the labels that judge it. "
+    "Exchange the two.": lambda z, y, first: _crossed(z, y, first, own=True).softmax(dim=1),
+    "one temperature of all rows has seen all labels. Fit one on each part.":
+        lambda z, y, first: _one(z, _temperature(z, y)),
+    "all rows are divided by the temperature of the first part, which the first part has helped "
+    "to choose.": lambda z, y, first: _one(z, _temperature(z[first], y[first])),
+    "all rows are divided by the temperature of the second part, which the second part has helped "
+    "to choose.": lambda z, y, first: _one(z, _temperature(z[~first], y[~first])),
+    "the mean of the two temperatures has seen the labels of both parts. Keep them apart.":
+        lambda z, y, first: _one(z, (_temperature(z[first], y[first]) + _temperature(z[~first],
+            y[~first])) / 2),
+    "these are the divided logits. The softmax is missing.":
+        lambda z, y, first: _crossed(z, y, first),
+    "you multiplied by the temperature. Divide the logits by it.":
+        lambda z, y, first: (z.double() ** 2 / _crossed(z, y, first)).softmax(dim=1),
+    # less 1, which changes no softmax: a scaler refuses rows that sum to 1
+    "a softmax was taken of probabilities. Divide the logits by T, then one softmax.":
+        lambda z, y, first: _crossed(z.double().softmax(dim=1) - 1, y, first).softmax(dim=1),
+    "the rows have changed their order. Write each part back to its own rows.":
+        lambda z, y, first: torch.cat([_crossed(z, y, first)[first],
+            _crossed(z, y, first)[~first]]).softmax(dim=1),
+    "this is the softmax of the logits as they were: no temperature was applied.":
+        lambda z, y, first: z.double().softmax(dim=1)})
 def cross_fitted(logits, labels, first):
     """Probabilities (n, K): each part of the rows at the temperature of the other part."""
     return _crossed(logits, labels, first).softmax(dim=1)

@@ -123,7 +123,7 @@ def result(answer: Callable, case: str, arguments: dict, slips: dict[str, str]) 
         # also SystemExit and the kernel's interrupt: a cell that checks must end in words
         if type(error) is NotImplementedError and not error.args:  # the stub's own `raise`
             raise NotYet from None
-        raise Refused(_told(error, answer, case, slips | SLIPS)) from None
+        raise Refused(_told(error, answer, case, slips)) from None
     for name, copy in copies.items():
         if not _same_input(copy, arguments[name]):
             raise Refused(
@@ -214,7 +214,8 @@ def _told(error: BaseException, answer: Callable, case: str, slips: dict[str, st
     message = str(error).strip().split("\n")[0].rstrip(".")
     said = f"Your function raised {type(error).__name__}{place}" + (message and f": {message}")
     text = f"{type(error).__name__} {message}"
-    advice = [words for slip, words in slips.items() if re.search(slip, text)][:1]
+    known = [*slips.items(), *SLIPS.items()]  # both may have the same pattern
+    advice = [words for slip, words in known if re.search(slip, text)][:1]
     return " ".join([f"{said}.", *advice, f"It was called with: {case}."])
 
 
