@@ -1,26 +1,28 @@
 # %% [markdown]
 # # 18 · Estimators in depth: which number may decide between two models?
 #
-# **Question.** A clinic can buy one of two diagnosis models, and has 1,000 labelled images to choose by. Both models
-# are right equally often. The reliability diagram of model B is as good as perfect, that of model A is not. The clinic
-# wants to buy B. Is this wise, and which number could have told?
+# **Question.** A clinic can buy one of two networks. They give the same answers, so both are right on 77 % of the images. But the
+# reliability diagram of B is as good as perfect, and that of A is not. "Take B," says Eve, "it needs no repair." The rule of the house:
+# an answer of 90 % or more goes out at once, a doctor reads all the others. Which one would you buy?
+#
+# **Predict before you run:** of 1,000 images, how many does A send out at once, and how many does B? Write down two numbers, then look at both
+# diagrams. The strip below them counts the images.
 
-# %% tags=["drawing"]
+# %% tags=["answer", "drawing"]
 from calibkit.course import explorers
 
 explorers.stored("two_models")
 
 # %% [markdown]
-# Both models on one test set; the slider sets its size. How many images do *you* need to see that A is not calibrated? And would you buy B?
+# <details><summary>What came out</summary>
 #
-# **You will be able to**
-# - tell three meanings of "calibrated" apart, and show a model that has one and lacks the next;
-# - split a proper score into what recalibration can remove and what it cannot;
-# - choose a test, and compare two models on one test set so that 1,000 images can decide.
+# A sends out 298 of 1,000, and 6 of them are wrong. B sends out none: it is never surer than 83 %. Its doctor reads everything.
 #
-# **Time.** 40 minutes; 15 more for the homework.
+# </details>
 #
-# **Needs.** [02 Measuring calibration](02_measuring_calibration.ipynb); for section 6 the map of [03](03_overconfidence.ipynb).
+# **Time.** 30 minutes; 45 more for what may be left out.
+#
+# **Needs.** [02 Measuring calibration](02_measuring_calibration.ipynb).
 
 # %% tags=["drawing"]
 from functools import cache, partial
@@ -30,11 +32,10 @@ import numpy as np
 import pandas as pd
 import torch
 
-from calibkit import metrics, recalibration
-from calibkit.course import check, claims, verdicts
-from calibkit.course.experiments import nights, readers
+from calibkit import metrics
+from calibkit.course import check, verdicts
+from calibkit.course.experiments import readers, real_network
 from calibkit.course.scale import begin
-from calibkit.metrics import plane
 from calibkit.pictures import alt_text, palette, plots
 
 # %% tags=["parameters"]
@@ -43,14 +44,254 @@ SEED = 0
 DEVICE = "auto"
 
 # %% [markdown]
-# ## 1. Three meanings of "calibrated"
+# ## 1. How B was made
+#
+# The images are digits under so much noise (0.6) that nobody can read all of them. We know the exact posterior of each. Model A is this
+# posterior, made too cautious by a temperature of 1.2. Model B puts all images that it reads as a 3 into one group, and says the same
+# row for each of them: the mean posterior of the group. **Your move:** change the temperature of A.
+
+# %%
+size, seeds, _ = begin(SCALE, SEED, DEVICE)
+posterior = readers.population(size, SEED).posterior
+
+model_a = (posterior.log() / 1.2).softmax(dim=1)  # change me
+favourite = posterior.argmax(dim=1)
+model_b = torch.zeros_like(posterior)
+for digit in range(10):
+    model_b[favourite == digit] = posterior[favourite == digit].mean(dim=0)
+
+right = posterior.amax(dim=1)  # the chance that the answer, the favourite, is right
+for name, probs in {"A": model_a, "B": model_b}.items():
+    sure = probs.amax(dim=1)
+    out = sure >= 0.9
+    print(f"{name}: {right.mean():.1%} right, {sure.mean():.1%} sure; of 1,000 images "
+          f"{1000 * out.double().mean():.0f} go out, {1000 * (out * (1 - right)).mean():.0f} of them wrong")
+
+# %% tags=["drawing"]
+reader, test_set = partial(readers.tempered, posterior), partial(readers.test_set, posterior)
+
+
+@cache
+def seen(n):
+    """Images and labels of one test set of n images."""
+    return test_set(n, SEED)
+
+
+def frame(n):
+    chosen, labels = seen(n)
+    both = [model[chosen] for model in (model_a, model_b)]
+    words = [f"model {name}: accuracy {metrics.accuracy(probs, labels):.1%}, mean confidence "
+             f"{probs.amax(dim=1).mean():.1%}, ECE {metrics.ece(probs, labels):.1%}"
+             for name, probs in zip("AB", both, strict=True)]
+    return explorers.rivals_frame([metrics.reliability(probs, labels) for probs in both],
+                                  [f"model {name}, {n} images" for name in "AB"], readout="; ".join(words))
+
+
+explorers.keep(explorers.Explorer(
+    frame, explorers.Slider("images in the test set", [100, 300, 1000, 3000, 10000], start=1000), play=True,
+    description="The reliability diagrams of model A and model B on the same test images, as many as the slider "
+    "says: a bar below the diagonal is over-confident, one above it under-confident; below, how many images each "
+    "bin holds."), "two_models")
+
+# %% [markdown]
+# B is calibrated, and in the strictest sense: of all images that get the same row, the digits have just these shares. But it says the same for a
+# clear 3 and for one that nobody can read.
+#
+# ## 2. Two parts of one score
+#
+# Which number could have told? A proper score (02), such as the Brier score. Let $p$ be the row of an image, $q$ its exact posterior, and $y$ its label as
+# a row (1 for the label, 0 elsewhere). The label $y_k$ is 1 with probability $q_k$. So its mean is $q_k$, its variance is $q_k(1-q_k)$, and
+#
+# $$E\,\sum_k (p_k - y_k)^2 \;=\; \sum_k (p_k - q_k)^2 \;+\; \sum_k q_k (1 - q_k).$$
+#
+# The first term could be avoided: by saying $q$. The second nobody can avoid.
+#
+# ### Exercise: the avoidable part
+#
+# *Difficulty: easy · importance: high · 5 minutes*
+#
+# From `probs` (n, K) and the exact `posterior` (n, K), return by how much the expected Brier score of `probs` is
+# above that of the posterior: one number. The next cell uses yours.
+
+
+# %%
+def my_avoidable_brier(probs, posterior):
+    # 1. the squared distance of each row from the truth, summed over the classes
+    # 2. its mean over the images
+    ...
+
+
+check.avoidable_brier(my_avoidable_brier)
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# The second term of the formula above is the same for both. Sum over the classes, mean over the images.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# ```python
+# def my_avoidable_brier(probs, posterior):
+#     return (probs.double() - posterior.double()).square().sum(dim=1).mean().item()
+# ```
+#
+# </details>
+#
+
+# %%
+check.keep(my_avoidable_brier)
+
+# %% [markdown]
+# Now let Eve repair the outputs: a temperature, or any other function from rows to rows. She cannot tell two images with the same row apart. So for B the best
+# that she can reach is the mean posterior of the group, $r$. With $r$ in place of $q$ the first term is the **calibration part**: what a
+# recalibration could remove. The second is the **refinement**, $\sum_k r_k(1 - r_k)$. There *low* is good, and no recalibration lowers it.
+#
+# **Predict before you run:** the refinement of the posterior is 0.320. How large is that of A, and that of B?
+
+# %% tags=["answer", "drawing"]
+from calibkit.course.mine import avoidable_brier
+
+reachable = {"exact posterior": (posterior, posterior), "model A": (model_a, posterior),
+             "model B": (model_b, model_b)}
+calibration = [float(avoidable_brier(*pair)) for pair in reachable.values()]
+refinement = [(known * (1 - known)).sum(dim=1).mean().item() for _, known in reachable.values()]
+fig, ax = plt.subplots(figsize=(6.4, 2.2))
+_ = ax.barh(list(reachable), refinement, color=palette.SKY, label="refinement")
+_ = ax.barh(list(reachable), calibration, left=refinement, color=palette.VERMILLION, hatch="//",
+            label="calibration part")
+_ = ax.set(xlabel="expected Brier score", xlim=(0, 0.45))
+_ = ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+told = [f"{name}: calibration part {c:.4f}, refinement {r:.3f}, together {c + r:.3f}"
+        for name, c, r in zip(reachable, calibration, refinement, strict=True)]
+_ = alt_text.note(ax, f"Expected Brier score in its two parts. {'; '.join(told)}")
+plt.show()
+print("\n".join(told))
+
+# %% [markdown]
+# <details><summary>What came out</summary>
+#
+# 0.320 and 0.393. The calibration part of A is tiny, and one temperature removes it. That of B is zero, and nothing repairs the rest: what is lost
+# inside a group is the *grouping loss* (Perez-Lebel et al. 2023).
+#
+# </details>
+#
+# ## 3. A thousand labels
+#
+# The clinic knows no posterior. It has 1,000 labelled images. Both models are scored on the *same* images: one that is hard for A is hard for B, and in the
+# difference this cancels. The **paired interval** is that of the mean difference, image by image. Change n.
+
+# %%
+n = 1000  # change me
+
+chosen, labels = test_set(n, SEED)
+truth = torch.nn.functional.one_hot(labels, 10)
+score_a, score_b = ((model[chosen] - truth).square().sum(dim=1) for model in (model_a, model_b))
+for name, scores in {"A": score_a, "B": score_b, "B minus A": score_b - score_a}.items():
+    half = 1.645 * scores.std() / n**0.5
+    low, high = scores.mean() - half, scores.mean() + half
+    print(f"{name}: Brier score {scores.mean():.3f}, 90 % interval [{low:.3f}, {high:.3f}]")
+
+# %% [markdown]
+# That was one test set. We draw 1,000 labelled images again and again, for three pairs: A and B; the posterior and A; the posterior and a reader with T = 1.1.
+#
+# **Predict before you run:** on what share of the test sets does A have a lower ECE than B? And a lower Brier score?
+
+# %% tags=["answer"]
+pairs = {"A against B": (model_a, model_b), "posterior against A": (posterior, model_a),
+         "posterior against T = 1.1": (posterior, reader(1.1))}
+columns = ["ECE", "Brier score", "paired interval", "separate intervals"]  # that name the better one
+shares = [readers.named(*pair, posterior, 1000, size.draws, SEED) for pair in pairs.values()]
+print(pd.DataFrame(shares, index=list(pairs), columns=columns).map("{:.0%}".format).to_string())
+
+# %% [markdown]
+# <details><summary>What came out</summary>
+#
+# The ECE names A on none, the Brier score on all: the ECE cannot see the refinement. In the other two pairs the models differ in calibration alone. There both
+# numbers mostly name the better one, but only the *paired* interval excludes zero (on 70 % and 26 %); two separate ones always overlap.
+#
+# </details>
+#
+# A *verdict* gives a share with its 95 % interval. HOLDS: all of the interval lies below 0.1.
+
+# %% tags=["nbval-check-output"]
+draws = size.draws // 4
+named = [readers.named(model_a, model_b, posterior, 1000, draws, seed)[0] for seed in seeds]  # by the ECE
+print(verdicts.judge_share(
+    "18d", "A against B: the lower ECE names the better one on at most one test set in ten",
+    round(sum(named) * draws), draws * len(seeds), than=0.1, expect="below"))
+
+# %% [markdown]
+# ## 4. Ben: "Mine has an ECE of 5 %, yours of 1 %"
+#
+# B is exactly calibrated, and still its ECE on 1,000 images is 1 to 4 %: noise in 15 bins adds up. The network of lesson 00 shows it, too: DenseNet-100
+# on photographs, with T = 2.1. On all 10,000 photographs its ECE is 1.3 %. Ben measures the same network on 300 of them.
+#
+# **Predict before you run:** which ECE does he see, on average over 20 draws? And of the other measures, which changes least?
+
+# %% tags=["answer"]
+real = real_network.answers()
+confidence = torch.from_numpy(real.confidence[real.temperatures.tolist().index(2.1)])
+hits, chance = torch.from_numpy(real.right), torch.Generator().manual_seed(SEED)
+measures = {"ECE": metrics.ece_of, "smECE": metrics.smooth_ece_of, "L2, debiased": metrics.debiased_ece_of}
+for n in (300, 1000, 3000, 10_000):
+    parts = [torch.randperm(10_000, generator=chance)[:n] for _ in range(20)]
+    told = []
+    for name, measure in measures.items():
+        values = [measure(confidence[part], hits[part]) for part in parts]
+        told.append(f"{name} {np.mean(values):.1%}")
+    print(f"{n:6,} photographs: {'; '.join(told)}")
+
+# %% [markdown]
+# <details><summary>What came out</summary>
+#
+# 5.5 %, four times as much, of the same network: nothing changed but the number of photographs. The *debiased* one subtracts the noise that it expects, and changes least.
+#
+# </details>
+#
+# ## The answer
+#
+# **A. B is calibrated, but says the same for clear and for unreadable images: it sends out none of 1,000, A 298, and no repair can change that. A proper
+# score, compared image by image on the same 1,000 images, named A on 100 % of the test sets; the ECE on 0 %.**
+#
+# ## Three things to take away
+#
+# 1. A proper score is calibration part plus refinement. Recalibration can remove the first, never the second.
+# 2. Compare models by a proper score, paired on the same images.
+# 3. An ECE from few images is too large: compare it with the same n, or with luck.
+#
+# ## Recall
+#
+# <details><summary>1. Which part of a proper score can a temperature remove?</summary>
+#
+# The calibration part, or a part of it. The refinement stays: images with the same row still get the same row.
+#
+# </details>
+#
+# <details><summary>2. Two 90 % intervals overlap. Are the models equally good?</summary>
+#
+# This does not follow. Look at the interval of the difference on the same images.
+#
+# </details>
+#
+# <details><summary>3. A network has ECE 5 % on 300 images, another 3 % on 3,000. Which is better calibrated?</summary>
+#
+# One cannot tell: luck alone makes the first larger.
+#
+# </details>
+#
+# ## Go further
+#
+# *All that follows may be left out. To use it: [17 Audit your own model](17_audit_your_model.ipynb).*
+#
+# ### Three meanings of "calibrated"
 #
 # A model that knows three animals meets a few kinds of images. Each small plot is one kind. Bars: the probabilities
 # that the model gives to cat, dog and lion. Diamonds: the share of these images that really shows a cat, a dog, a lion.
 # All kinds of a model are equally common.
 
 # %% tags=["drawing"]
-size, seeds, _ = begin(SCALE, SEED, DEVICE)
 says_1, truth_1 = [[.6, .2, .2], [.2, .6, .2], [.2, .2, .6]], [[.6, .3, .1], [.3, .6, .1], [.3, .1, .6]]
 says_2 = [[.1, .3, .6], [.1, .6, .3], [.3, .1, .6], [.3, .6, .1], [.6, .1, .3], [.6, .3, .1]]
 truth_2 = [[.15, .25, .6], [.05, .65, .3], [.25, .15, .6], [.35, .55, .1], [.65, .05, .3], [.55, .35, .1]]
@@ -61,11 +302,11 @@ def in_turn(rows):
     return [np.roll(row, turn).tolist() for row in rows for turn in range(3)]
 
 
-models = {"model 1": (says_1, truth_1), "model 2": (says_2, truth_2), "model 3": (says_2, says_2),
+animals = {"model 1": (says_1, truth_1), "model 2": (says_2, truth_2), "model 3": (says_2, says_2),
           "model 4": (in_turn(says_4), in_turn(truth_4))}
-models = {name: (np.array(says).round(6), np.array(truth)) for name, (says, truth) in models.items()}
+animals = {name: (np.array(says).round(6), np.array(truth)) for name, (says, truth) in animals.items()}
 fig, axes = plt.subplots(4, 9, figsize=(10, 5.6), sharex=True, sharey=True)
-for line, (name, (says, truth)) in zip(axes, models.items(), strict=True):
+for line, (name, (says, truth)) in zip(axes, animals.items(), strict=True):
     for place, ax in enumerate(line):
         ax.set_visible(place < len(says))
         if place < len(says):
@@ -93,7 +334,7 @@ def gap_by_value(says, truth):
     return sum((says == value).mean() * abs(value - truth[says == value].mean()) for value in np.unique(says))
 
 
-for name, (says, truth) in models.items():
+for name, (says, truth) in animals.items():
     predicted = range(len(says)), says.argmax(axis=1)  # place of the most probable animal in each row
     wrong_by = {"confidence": gap_by_value(says.max(axis=1), truth[predicted]),
                 "classwise": np.mean([gap_by_value(says[:, k], truth[:, k]) for k in range(3)]),
@@ -127,107 +368,7 @@ for name, (says, truth) in models.items():
 #
 # </details>
 #
-# ## 2. What a proper score is made of
-#
-# Now digits under so much noise (0.6) that nobody can read all of them. The exact posterior q is known. **Model A** is
-# this posterior, made too cautious by a temperature of 1.2. **Model B** groups the images by their most probable digit,
-# and says the same row for a whole group: its mean posterior. The expected Brier score of a row p is its squared distance
-# from the truth, plus what nobody can avoid:
-#
-# $$E\,\sum_k (p_k - y_k)^2 \;=\; \sum_k (p_k - q_k)^2 \;+\; \sum_k q_k (1 - q_k).$$
-#
-# (The label $y_k$ is 1 with probability $q_k$: its mean is $q_k$, its variance $q_k(1-q_k)$.)
-#
-# ### Exercise: the avoidable part
-#
-# *Difficulty: easy · importance: high · 5 minutes*
-#
-# From `probs` (n x K) and the exact `posterior` (n x K), return by how much the expected Brier score of `probs` is
-# above that of the posterior: one number.
-
-# %%
-def my_avoidable_brier(probs, posterior):
-    ...  # your code here
-
-
-check.avoidable_brier(my_avoidable_brier)
-
-# %% [markdown]
-# <details><summary>Hint</summary>
-#
-# The second term of the formula above is the same for both. Sum over the classes, mean over the images.
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# ```python
-# def my_avoidable_brier(probs, posterior):
-#     return (probs.double() - posterior.double()).square().sum(dim=1).mean().item()
-# ```
-#
-# </details>
-#
-# A repair of the outputs, such as a temperature, sees only the rows of probabilities. All images that B reads as a 3 get
-# one row, so a repair cannot tell them apart. Let p be such a row, and r the mean posterior of its images. Among them class
-# k has the share $r_k$. So for them the formula holds with r in place of q. Its first term is the **calibration part**
-# $\sum_k (p_k - r_k)^2$. A recalibration (a function from rows to rows) could remove it. The second is the **refinement**
-# $\sum_k r_k(1 - r_k)$. Here *low* is good, and no recalibration lowers it.
-#
-# **Predict before you run:** whose calibration part is larger, A's or B's? And whose refinement?
-
-# %% tags=["answer", "drawing"]
-posterior = readers.population(size, SEED).posterior
-reader, test_set = partial(readers.tempered, posterior), partial(readers.test_set, posterior)
-model_a, model_b = reader(1.2), readers.coarse(posterior)
-explained = {"exact posterior": (posterior, posterior), "model A": (model_a, posterior)}
-found = {name: readers.parts(*pair) for name, pair in explained.items()} | {"model B": readers.parts(model_b, model_b)}
-fig, ax = plt.subplots(figsize=(6.4, 2.2))
-calibration, refinement = (list(column) for column in zip(*found.values(), strict=True))
-_ = ax.barh(list(found), refinement, color=palette.SKY, label="refinement")
-_ = ax.barh(list(found), calibration, left=refinement, color=palette.VERMILLION, hatch="//",
-            label="calibration part")
-_ = ax.set(xlabel="expected Brier score", xlim=(0, 0.45))
-_ = ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
-told = "; ".join(f"{name}: refinement {r:.3f}, calibration part {c:.4f}" for name, (c, r) in found.items())
-_ = alt_text.note(ax, f"Expected Brier score in its two parts. {told}")
-plt.show()
-for name, (c, r) in found.items():
-    print(f"{name}: calibration part {c:.4f}, refinement {r:.3f}, together {c + r:.3f}")
-
-
-@cache
-def seen(n):
-    """Images and labels of one test set of n images."""
-    return test_set(n, SEED)
-
-
-def frame(n):
-    chosen, labels = seen(n)
-    both = [model[chosen] for model in (model_a, model_b)]
-    words = [f"model {name}: accuracy {metrics.accuracy(probs, labels):.1%}, mean confidence "
-             f"{probs.amax(dim=1).mean():.1%}, ECE {metrics.ece(probs, labels):.1%}"
-             for name, probs in zip("AB", both, strict=True)]
-    return explorers.rivals_frame([metrics.reliability(probs, labels) for probs in both],
-                                  [f"model {name}, {n} images" for name in "AB"], readout="; ".join(words))
-
-
-explorers.keep(explorers.Explorer(
-    frame, explorers.Slider("images in the test set", [100, 300, 1000, 3000, 10000], start=1000), play=True,
-    description="The reliability diagrams of model A and model B on the same test images, as many as the slider "
-    "says: a bar below the diagonal is over-confident, one above it under-confident; below, how many images each "
-    "bin holds."), "two_models")
-
-# %% [markdown]
-# <details><summary>What came out</summary>
-#
-# The calibration part of B is zero: B is calibrated even canonically. That of A is tiny. But the refinement of B is
-# .39, that of A .32: B says the same row for the clear and the unreadable images of a group. What is lost inside such a
-# group is the *grouping loss* (Perez-Lebel et al. 2023). A recalibration can repair A. None can repair B.
-#
-# </details>
-#
-# ## 3. A number that jumps, and a diagram without bins
+# ### A number that jumps, and a diagram without bins
 #
 # A model says "50 %" to all images, and half of its predictions are right: it is calibrated. Now it says
 # $1/2-\varepsilon$ where it is right, and $1/2+\varepsilon$ where it is wrong (Błasiok and Nakkiran 2024). The **smECE** (smooth ECE) has no bins.
@@ -271,20 +412,9 @@ for ax, (name, model) in zip(axes, {"model A": model_a, "model B": model_b}.item
     print(f"{name}: above the band at {above:.0%} of the images")
 
 # %% [markdown]
-# A lies above it at 22 % of the images: too cautious. B stays inside. [Many measures are called ECE](what_your_ece_computes.md):
-
-# %%
-meanings = {  # the exact error of model B is 0 in all of them: what is measured is bias
-    "equal width": metrics.ece, "equal mass": metrics.ada_ece, "classwise": metrics.classwise_ece,
-    "L2": partial(metrics.ece, norm="l2"), "L2, debiased": metrics.debiased_ece,
-    "largest gap (MCE)": metrics.mce, "smooth": metrics.smooth_ece}
-draws = [test_set(1000, seed) for seed in range(20)]
-for name, measure in meanings.items():
-    values = [measure(model_b[rows], labels) for rows, labels in draws]
-    print(f"{name:18} {np.mean(values):5.1%} on average, {min(values):.1%} to {max(values):.1%}")
-
-# %% [markdown]
-# ## 4. Is it calibrated at all?
+# A lies above it at 22 % of the images: too cautious. B stays inside. ([Many measures are called ECE](what_your_ece_computes.md).)
+#
+# ### Is it calibrated at all?
 #
 # A test (lesson 02) asks whether luck could explain the errors. `metrics.calibration_test` gives two: one by the
 # ECE, and **Spiegelhalter's** z. It says how many standard deviations the measured Brier score lies above (or, if negative,
@@ -347,61 +477,6 @@ for name, probs in {"T = 1, calibrated": posterior, "T = 1.1": reader(1.1), "mix
 #
 # </details>
 #
-# ## 5. Two models, one test set
-#
-# Both models are scored on the *same* images. An image that is hard for one is hard for the other; in the difference
-# this cancels. The **paired interval** is the interval of the mean difference, image by image (by hand from a normal
-# distribution; the package resamples):
-
-# %%
-chosen, labels = test_set(1000, SEED)
-# squares: the Brier score of each image; middle: the 90 % interval of the mean
-score_a, score_b = (readers.squares(model[chosen], labels) for model in (model_a, model_b))
-for name, scores in {"model A": score_a, "model B": score_b, "B minus A": score_b - score_a}.items():
-    print(f"{name}: Brier score {scores.mean():.3f}, 90 % interval", np.round(readers.middle(scores), 3))
-by_package = metrics.paired_interval(model_b[chosen], model_a[chosen], labels, metric="brier")
-print("the package: B minus A,", np.round(by_package, 3))
-
-# %% [markdown]
-# **Predict before you run:** we draw 1,000 labelled images again and again, for three pairs: A and B; the posterior and A;
-# the posterior and a reader with T = 1.1. On what share of the test sets does the better one have (a) the lower ECE, (b) the
-# lower Brier score? The table also counts how often intervals *decide*: a paired one if it excludes zero, two
-# separate ones if they do not overlap.
-
-# %% tags=["answer"]
-pairs = {"A against B": (model_a, model_b), "posterior against A": (posterior, model_a),
-         "posterior against T = 1.1": (posterior, reader(1.1))}
-columns = ["ECE", "Brier score", "paired interval", "separate intervals"]  # that name the better one
-shares = [readers.named(*pair, posterior, 1000, size.draws, SEED) for pair in pairs.values()]
-print(pd.DataFrame(shares, index=list(pairs), columns=columns).map("{:.0%}".format).to_string())
-
-# %% [markdown]
-# <details><summary>What came out</summary>
-#
-# Between A and B the ECE nearly always names the worse model, since it cannot see the refinement. On most test sets B
-# has a lower ECE even than the exact posterior (evidence). Both have an exact error of 0, but B fills
-# fewer bins, so less noise adds up. In the other two pairs the models differ in calibration alone: both numbers
-# mostly name the better one, and only the *paired* interval decides, on some test sets.
-#
-# </details>
-#
-# The first *verdict* gives the mean over five blocks of test sets, the second a share of all 250 sets, with 95 % intervals.
-
-# %% tags=["nbval-check-output"]
-def blocks(pair):
-    return np.array([readers.named(*pairs[pair], posterior, 1000, size.draws // 4, seed) for seed in seeds])
-
-
-found = blocks("posterior against A")  # columns as in the table above
-print(verdicts.judge("18c", "pairing finds the better model on more test sets", found[:, 2] - found[:, 3]))
-print(claims.concluded("18", "18c"))
-cases = len(seeds) * (size.draws // 4)
-print(verdicts.judge_share(
-    "18d", "A against B: the lower ECE names the better one on at most one test set in ten",
-    round(blocks("A against B")[:, 0].mean() * cases), cases, than=0.1, expect="below"))
-print(claims.concluded("18", "18d"))
-
-# %% [markdown]
 # ### Exercise: which test would you plan? (homework)
 #
 # *Difficulty: hard · importance: high · 15 minutes*
@@ -426,111 +501,8 @@ print(f"exact error {metrics.true_calibration_error(my_model, posterior):.1%}: r
       f"{by_ece:.0%} of test sets, by z on {by_z:.0%}, by one of both at half the level on {both:.0%}")
 
 # %% [markdown]
-# ## 6. On photographs, and on the map
-#
-# We stored networks for photographs of CIFAR-10, trained with cross-entropy or focal loss (three seeds). Each gets one temperature. **Predict before you run:** can the ECE tell them apart? Can the Brier score?
-
-# %% tags=["answer", "drawing"]
-trained = nights.table()
-where, answers = {}, {}
-for place, loss in enumerate(("cross-entropy", "focal, gamma 3")):
-    for seed in (0, 1, 2):
-        kept = nights.logits(loss, seed, 5e-3)
-        T = recalibration.TemperatureScaler().fit(kept["cal"], kept["cal_labels"])
-        probs, told = T.probs(kept["test"]), kept["test_labels"]
-        own = trained[(trained.loss == loss) & (trained.decay == 5e-3) & (trained.seed == seed)]
-        learnt = own.train_accuracy.item()
-        at = plane.place(learnt, metrics.accuracy(probs, told), probs.amax(dim=1).mean().item())
-        where.setdefault(palette.group(place, f"{loss}, after T"), []).append(at)
-        answers.setdefault(loss, []).append((probs, told))
-_ = plots.plane(where)
-plt.show()
-for metric in ("ece", "brier", "accuracy"):
-    means = [np.mean([getattr(metrics, metric)(*one) for one in both]) for both in answers.values()]
-    ends = [metrics.paired_interval(focal, plain, told, metric=metric)
-            for (plain, told), (focal, _) in zip(*answers.values())]
-    print(f"{metric}: cross-entropy {means[0]:.3f}, focal loss {means[1]:.3f}; 90 % interval of focal loss minus "
-          "cross-entropy, by seed: " + ", ".join(f"[{low:+.3f}, {high:+.3f}]" for low, high in ends))
-
 # %% [markdown]
-# <details><summary>What came out</summary>
-#
-# Hardly, and yes. In one seed the ECE's interval excludes 0 (near calibration, too often). The paired Brier score decides for cross-entropy each time. Three seeds are too few for a claim on the losses.
-# On the map both lie near height zero: it does not show how much a model knows.
-#
-# </details>
-#
-# ## The answer
-#
-# **No: B is calibrated, but knows less. It says the same for clear and for unreadable images. Its perfect diagram hides
-# this, and no later repair can change it; A needs only one temperature.** **A proper score, compared image by image on
-# the same 1,000 images, tells. The ECE alone named the worse model nearly every time.**
-#
-# All verdicts: [evidence](evidence/18_estimators_in_depth.ipynb). To use it: [17 Audit your own
-# model](17_audit_your_model.ipynb).
-#
-# ## Three things to take away
-#
-# 1. "Calibrated" has three meanings. Canonical calibration implies the other two; the ECE is about the predicted class alone.
-# 2. A proper score is calibration part plus refinement. Recalibration can remove the first, never the second.
-# 3. Compare models by a proper score, paired on the same images. Test with the ECE and z, each at half the level, and
-#    report the power. Neither sees models 1 and 2 of section 1, at any n: whole rows need other tests (Widmann et al. 2019).
-#
-# ## Recall
-#
-# <details><summary>1. Give a model that is confidence-calibrated and not classwise-calibrated.</summary>
-#
-# Model 1 of section 1. Its highest probability is right, and it spreads the rest evenly, while the truth does not, so
-# that the errors of a class do not cancel.
-#
-# </details>
-#
-# <details><summary>2. Which part of a proper score can a temperature remove?</summary>
-#
-# The calibration part, or a part of it. The refinement stays: images with different rows still get different rows,
-# images with the same row the same.
-#
-# </details>
-#
-# <details><summary>3. Why does the ECE jump when confidences move by a thousandth?</summary>
-#
-# A prediction whose confidence crosses an edge changes its bin; its gap no longer cancels against those of its old neighbours.
-#
-# </details>
-#
-# <details><summary>4. A test with 100 images does not reject. What do you report?</summary>
-#
-# The n, and which error the test would have found with high probability: its power.
-#
-# </details>
-#
-# <details><summary>5. Two 90 % intervals overlap. Are the models equally good?</summary>
-#
-# This does not follow. Look at the interval of the difference on the same images.
-#
-# </details>
-#
-# ## Go further
-#
-# Does the number of bins change the power of the ECE test? Try 5 and 50 bins at T = 1.2, n = 500. If your digits differ, see
-# [your numbers differ?](your_numbers_differ.md).
-#
-# <details><summary>Answer</summary>
-#
-# With one T for all images, all gaps have the same sign. So fewer bins lose nothing, and add up less noise. We found a
-# power of 52 % with 5 bins and of 14 % with 50 (50 test sets each, so uncertain by 10 to 14 points).
-#
-# ```python
-# for bins in (5, 50):
-#     rejections = []
-#     for seed in range(size.draws // 4):
-#         chosen, labels = test_set(500, seed)
-#         tested = metrics.calibration_test(reader(1.2)[chosen], labels, bins=bins, resamples=99, seed=seed)
-#         rejections.append(tested.p_value <= 0.05)
-#     print(bins, "bins: power", np.mean(rejections))
-# ```
-#
-# </details>
+# All verdicts: [evidence](evidence/18_estimators_in_depth.ipynb).
 #
 # ## References
 #
@@ -543,8 +515,6 @@ for metric in ("ece", "brier", "accuracy"):
 # - Kull et al.: *Beyond temperature scaling*. NeurIPS 2019. [arXiv:1910.12656](https://arxiv.org/abs/1910.12656)
 # - Kumar, Liang, Ma: *Verified Uncertainty Calibration*. NeurIPS 2019.
 #   [arXiv:1909.10155](https://arxiv.org/abs/1909.10155)
-# - Mukhoti, Kulharia, Sanyal, Golodetz, Torr, Dokania: *Calibrating Deep Neural Networks using Focal Loss*.
-#   NeurIPS 2020. [arXiv:2002.09437](https://arxiv.org/abs/2002.09437) (figure 4)
 # - Perez-Lebel, Le Morvan, Varoquaux: *Beyond calibration: estimating the grouping loss of modern neural networks*. ICLR 2023.
 #   [arXiv:2210.16315](https://arxiv.org/abs/2210.16315)
 # - Spiegelhalter: *Probabilistic prediction in patient management and clinical trials*. Statistics in Medicine
