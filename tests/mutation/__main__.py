@@ -1,0 +1,122 @@
+"""`python -m tests.mutation draw`, or `run OUT.json`: see the package."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+
+from tests.mutation.mutants import Mutant, mutants, mutated
+
+ROOT = Path(__file__).parents[2]
+SAMPLE = Path(__file__).with_name("sample.json")
+SECONDS = 60  # for the tests of one mutant: what hangs is caught
+# where the tests of a source stand
+TESTS = {
+    "calibkit/metrics/*.py": "tests/metrics",
+    "calibkit/losses.py": "tests/test_losses.py",
+    "calibkit/recalibration/*.py": "tests/recalibration",
+    "calibkit/curation/*.py": "tests/curation",
+    "calibkit/lab/training/*.py": "tests/lab/training",
+    "calibkit/course/verdicts.py": "tests/course/test_verdicts.py",
+    "calibkit/course/check/[!l]*.py": "tests/course/check",
+    "calibkit/auditing/*.py": "tests/auditing",
+}
+
+
+def draw(count: int, seed: int) -> list[Mutant]:
+    """The same number of mutants from each part (a part that has fewer gives all)."""
+    rng, drawn = random.Random(seed), []
+    for pattern in TESTS:
+        found = [
+            mutant
+            for path in sorted(ROOT.glob(pattern))
+            for mutant in mutants(str(path.relative_to(ROOT)), path.read_text("utf-8"))
+        ]
+        drawn += rng.sample(found, min(len(found), -(-count // len(TESTS))))
+    return drawn[:count]
+
+
+def judge(mutant: Mutant, checkout: Path) -> str:
+    """`killed`, `alive`, or `gone` where its code stands no more."""
+    target, original = checkout / mutant.file, ROOT / mutant.file
+    source = original.read_text("utf-8") if original.exists() else ""
+    changed = mutated(mutant, source)
+    if changed is None:
+        return "gone"
+    target.write_text(changed, encoding="utf-8")
+    try:
+        return "alive" if _pass(checkout, _tests(mutant.file)) else "killed"
+    finally:
+        target.write_text(source, encoding="utf-8")
+
+
+def _tests(file: str) -> str:
+    return next(tests for pattern, tests in TESTS.items() if Path(file).match(pattern))
+
+
+def _pass(checkout: Path, tests: str) -> bool:
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-x",
+        "-m",
+        "not slow",
+        "-p",
+        "no:cacheprovider",
+        tests,
+    ]
+    settings = os.environ | {"PYTHONPATH": str(checkout), "OMP_NUM_THREADS": "1"}
+    with subprocess.Popen(
+        command, cwd=checkout, env=settings, start_new_session=True, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as run:  # fmt: skip
+        try:
+            return run.wait(SECONDS) == 0
+        except subprocess.TimeoutExpired:
+            os.killpg(run.pid, signal.SIGKILL)
+            return False
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.mutation")
+    parser.add_argument("what", choices=("draw", "run"))
+    parser.add_argument("out", type=Path, nargs="?", default=SAMPLE)
+    parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=0)
+    told = parser.parse_args()
+    if told.what == "draw":
+        rows = [asdict(mutant) for mutant in draw(told.count, told.seed)]
+        told.out.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+        return
+    rows = json.loads(SAMPLE.read_text("utf-8"))
+    done = json.loads(told.out.read_text("utf-8")) if told.out.exists() else []
+    with tempfile.TemporaryDirectory() as folder:
+        checkout = Path(folder) / "checkout"
+        leave = shutil.ignore_patterns(".git", ".venv", "build", "__pycache__")
+        shutil.copytree(ROOT, checkout, ignore=leave)
+        for row in rows[len(done) :]:  # what was judged before an interrupt stays
+            begun = time.monotonic()
+            result = judge(Mutant(**row), checkout)
+            done.append({"result": result, "seconds": round(time.monotonic() - begun, 1)})
+            told.out.write_text(json.dumps(done), encoding="utf-8")
+            print(len(done), result, row["file"], row["function"], row["old"][:60], flush=True)
+    counted = Counter(one["result"] for one in done)
+    judged = counted["killed"] + counted["alive"]
+    print(f"{counted['killed']} killed of {judged}; {counted['gone']} gone")
+
+
+if __name__ == "__main__":
+    main()
