@@ -9,9 +9,12 @@ import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 
-from data_scripts.errors import ArchiveError
+from data_scripts.source import ArchiveError
 
 Wanted = Callable[[str], bool]
+Member = tuple[
+    str, int, str, Callable[[], bytes]
+]  # name, bytes, file, folder or other, its content
 # What an archive may hold: the densest of the published ones, of small numbers, hold ten times
 # their own size.
 TIMES, BESIDES = 30, 64 * 2**20
@@ -24,12 +27,22 @@ def members(path: Path, wanted: Wanted = lambda name: True) -> Iterator[tuple[st
     Nothing is written to disk. Raises ArchiveError for a member with an absolute or climbing path,
     a link or a device, wanted or not, and before it reads more than `most_of(path)` bytes.
     """
-    if tarfile.is_tarfile(path):
-        yield from _tar_members(path, wanted)
-    elif zipfile.is_zipfile(path):
-        yield from _zip_members(path, wanted)
-    else:
+    if not (tarfile.is_tarfile(path) or zipfile.is_zipfile(path)):
         raise ArchiveError(f"{path} is neither a tar nor a zip archive")
+    total, most = 0, most_of(path)
+    for name, size, kind, read in (_tar if tarfile.is_tarfile(path) else _zip)(path):
+        total += size
+        _refuse_swollen(path, total, most)
+        place = PurePosixPath(name.replace("\\", "/"))
+        if place.is_absolute() or ".." in place.parts or ":" in "".join(place.parts[:1]):
+            raise ArchiveError(
+                f"{path} is not safe: its member {name!r} points outside the archive"
+            )
+        if kind == "other":
+            raise ArchiveError(f"{path} is not safe: its member {name!r} is a link or a device")
+        plain = str(PurePosixPath(name))  # "./train.de" is train.de
+        if kind == "file" and wanted(plain):
+            yield plain, read()
 
 
 def read(path: Path, name: str) -> bytes:
@@ -55,35 +68,21 @@ def gunzip(path: Path, target: Path) -> Path:
     return target
 
 
-def _tar_members(path: Path, wanted: Wanted) -> Iterator[tuple[str, bytes]]:
-    total, most = 0, most_of(path)
+def _tar(path: Path) -> Iterator[Member]:
     with tarfile.open(path) as tar:
-        for member in tar:
-            total += member.size
-            _refuse_swollen(path, total, most)
-            _refuse_unsafe(path, member.name, regular=member.isreg() or member.isdir())
-            tarfile.data_filter(member, ".")
-            name = _plain(member.name)
-            if member.isreg() and wanted(name):
-                yield name, tar.extractfile(member).read()
+        for one in tar:
+            kind = "file" if one.isreg() else "folder" if one.isdir() else "other"
+            yield one.name, one.size, kind, lambda one=one: tar.extractfile(one).read()
             tar.members = []  # hundreds of thousands of pictures: forget those gone by
 
 
-def _zip_members(path: Path, wanted: Wanted) -> Iterator[tuple[str, bytes]]:
-    total, most = 0, most_of(path)
+def _zip(path: Path) -> Iterator[Member]:
     with zipfile.ZipFile(path) as archive:
-        for member in archive.infolist():
-            total += member.file_size
-            _refuse_swollen(path, total, most)
-            mode = member.external_attr >> 16
-            link = bool(mode) and stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR)
-            _refuse_unsafe(path, member.filename, regular=not link)
-            if not member.is_dir() and wanted(_plain(member.filename)):
-                yield _plain(member.filename), archive.read(member)
-
-
-def _plain(name: str) -> str:
-    return str(PurePosixPath(name))  # "./train.de" is train.de
+        for one in archive.infolist():
+            mode = stat.S_IFMT(one.external_attr >> 16)
+            kind = "folder" if one.is_dir() else "file"
+            kind = kind if mode in (0, stat.S_IFREG, stat.S_IFDIR) else "other"
+            yield one.filename, one.file_size, kind, lambda one=one: archive.read(one)
 
 
 def _refuse_swollen(path: Path, size: int, most: int) -> None:
@@ -92,11 +91,3 @@ def _refuse_swollen(path: Path, size: int, most: int) -> None:
             f"{path} has {path.stat().st_size / 1e6:.3g} MB and says that it holds at least "
             f"{size / 1e6:.3g} MB; more than {most / 1e6:.3g} MB is not unpacked"
         )
-
-
-def _refuse_unsafe(path: Path, name: str, *, regular: bool) -> None:
-    place = PurePosixPath(name.replace("\\", "/"))
-    if place.is_absolute() or ".." in place.parts or ":" in "".join(place.parts[:1]):
-        raise ArchiveError(f"{path} is not safe: its member {name!r} points outside the archive")
-    if not regular:
-        raise ArchiveError(f"{path} is not safe: its member {name!r} is a link or a device")

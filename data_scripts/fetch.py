@@ -1,15 +1,14 @@
 """Get the files of a dataset, from its address or from a folder, and never trust them.
 
 A file counts as there when it has its published hash. Where none is published, the SHA-256 of the
-first copy that could be read is written down, and every later copy has to equal it.
+first copy that could be prepared stands in about.json, and every later copy has to equal it.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
@@ -18,10 +17,9 @@ import filelock
 import pooch
 import requests
 
-from data_scripts.errors import FetchError
-from data_scripts.source import File, Source
+from calibkit.lab.data import prepared
+from data_scripts.source import FetchError, File, Source
 
-SEEN = "seen.json"
 TIMEOUT = 60  # seconds without a byte
 CHUNK = 2**16  # what a broken connection loses at most
 
@@ -41,20 +39,10 @@ def obtain(source: Source, folder: Path, given: Sequence[Path] = ()) -> dict[str
         return {file.name: _download(file, folder) for file in source.files}
 
 
-@contextlib.contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """Keep other processes that fetch or place the same dataset waiting."""
+def alone(folder: Path) -> filelock.FileLock:
+    """What keeps other processes that fetch or place the same dataset waiting."""
     folder.mkdir(parents=True, exist_ok=True)
-    lock = filelock.FileLock(folder / ".lock")
-    try:
-        lock.acquire(timeout=0)
-    except filelock.Timeout:
-        print(f"another process is at work in {folder}; waiting for it")
-        lock.acquire()
-    try:
-        yield
-    finally:
-        lock.release()
+    return filelock.FileLock(folder / ".lock")
 
 
 def hashes(source: Source, files: Mapping[str, Path], folder: Path) -> dict[str, str]:
@@ -63,29 +51,6 @@ def hashes(source: Source, files: Mapping[str, Path], folder: Path) -> dict[str,
         file.name: expected_hash(file, folder) or _hash_like("sha256:", files[file.name])
         for file in source.files
     }
-
-
-def record(source: Source, found: Mapping[str, str], folder: Path) -> None:
-    """Write down the hashes of files that none is published for, now that they could be read.
-
-    Raises FetchError where another process recorded another copy meanwhile.
-    """
-    seen = _seen(folder)
-    for file in source.files:
-        if file.hash is None and seen.setdefault(file.name, found[file.name]) != found[file.name]:
-            raise FetchError(
-                f"another copy of {file.name} was recorded in {folder / SEEN} meanwhile"
-            )
-    new = {name: value for name, value in seen.items() if name not in _seen(folder)}
-    if new:
-        draft = folder / f"{SEEN}.new"
-        draft.write_text(json.dumps(seen, indent=1) + "\n", encoding="utf-8")
-        os.replace(draft, folder / SEEN)
-    for name, value in new.items():
-        print(
-            f"{name}: no hash is published; recorded {value} in {folder / SEEN}. "
-            f"Compare it with that of a colleague."
-        )
 
 
 def forget(source: Source, files: Mapping[str, Path], folder: Path) -> None:
@@ -97,8 +62,10 @@ def forget(source: Source, files: Mapping[str, Path], folder: Path) -> None:
 
 
 def expected_hash(file: File, folder: Path) -> str | None:
-    """The published hash of a file, or the one recorded when it was first seen, or None."""
-    return file.hash or _seen(folder).get(file.name)
+    """The published hash of a file, or that of the copy that was prepared, or None."""
+    with contextlib.suppress(OSError, ValueError):  # not prepared yet, or damaged
+        return file.hash or prepared.about(folder.name, folder.parent)["archives"].get(file.name)
+    return None
 
 
 def _match(source: Source, given: Sequence[Path]) -> dict[str, Path]:
@@ -127,7 +94,7 @@ def _verify(file: File, path: Path, folder: Path) -> None:
 
 
 def _authority(file: File, folder: Path) -> str:
-    return "published" if file.hash else f"first seen (recorded in {folder / SEEN})"
+    return "published" if file.hash else f"first seen (recorded in {folder / 'prepared'})"
 
 
 def _hash_like(expected: str, path: Path) -> str:
@@ -149,8 +116,9 @@ def _download(file: File, folder: Path) -> Path:
             downloader=partial(_stream, part=archives / f"{file.name}.part", resume=bool(expected)),
         )
     except requests.RequestException as error:
+        reason = f"{type(error).__name__}: {error}"
         raise FetchError(
-            f"{file.name} did not arrive from {file.url} ({_reason(error)}); run the same command "
+            f"{file.name} did not arrive from {file.url} ({reason[:200]}); run the same command "
             f"again to go on, or pass --from-file with a copy of it"
         ) from error
     except ValueError as error:  # pooch found another hash and threw the file away
@@ -184,23 +152,3 @@ def _start_over_unless_partial(kept: BinaryIO, response: requests.Response, **_)
     """Drop what was kept where the server sends the whole file, or has nothing after it."""
     if response.status_code in (requests.codes.ok, requests.codes.range_not_satisfiable):
         kept.truncate(0)
-
-
-def _reason(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"[:200]
-
-
-def _seen(folder: Path) -> dict[str, str]:
-    record = folder / SEEN
-    if not record.is_file():
-        return {}
-    try:
-        seen = json.loads(record.read_text(encoding="utf-8"))
-    except ValueError:  # no JSON, or no text
-        seen = None
-    if not (isinstance(seen, dict) and all(isinstance(value, str) for value in seen.values())):
-        raise FetchError(
-            f"{record} cannot be read as file names with their hashes; restore it from a "
-            "colleague's, or delete it: then the next copy that can be read is recorded anew"
-        )
-    return seen

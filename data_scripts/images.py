@@ -13,28 +13,23 @@ import numpy as np
 import torch
 from PIL import Image, ImageOps
 from torch import Tensor
-from torchvision.datasets import SVHN
+from torchvision.datasets import CIFAR10, SVHN
 from torchvision.datasets.mnist import read_image_file, read_label_file
 from tqdm import tqdm
 
 from data_scripts import archives
-from data_scripts.errors import ArchiveError
-from data_scripts.source import Parsed
+from data_scripts.source import ArchiveError, Parsed
 
-CIFAR10 = (
+CLASSES = (  # of CIFAR-10
     "airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck",
 )  # fmt: skip
 SEVERITIES = 5
 # Whatever a file is called: Pillow passes an EPS on to Ghostscript, a program of its own.
 FORMATS = ("JPEG", "PNG")
 PEOPLE = {
-    "clean": "clean_label",
-    "aggregate": "aggre_label",
-    "random1": "random_label1",
-    "random2": "random_label2",
-    "random3": "random_label3",
-    "worst": "worse_label",
-}
+    "clean": "clean_label", "aggregate": "aggre_label", "random1": "random_label1",
+    "random2": "random_label2", "random3": "random_label3", "worst": "worse_label",
+}  # fmt: skip
 # All that an array needs to be unpickled. Under the name that numpy 1 used, too.
 _ARRAY_PARTS = {
     ("numpy", "ndarray"): np.ndarray,
@@ -66,21 +61,16 @@ def unpickle(content: bytes) -> dict:
     return ArraysOnly(io.BytesIO(content), encoding="latin1").load()
 
 
-def cifar(
-    files: Mapping[str, Path],
-    *,
-    train: Sequence[str],
-    test: str,
-    labels: str,
-    meta: tuple[str, str],
-) -> Parsed:
-    """CIFAR's pickled batches in a tar archive: rows of 3 x 32 x 32 bytes."""
+def cifar(published: type[CIFAR10], labels: str, files: Mapping[str, Path]) -> Parsed:
+    """CIFAR's pickled batches in a tar archive, as torchvision names them: rows of 3 x 32 x 32."""
     (path,) = files.values()
-    wanted = {*train, test, meta[0]}
-    found = {
-        name.rsplit("/", 1)[-1]: unpickle(content)
-        for name, content in archives.members(path, lambda n: n.rsplit("/", 1)[-1] in wanted)
+    parts = {
+        which: [name for name, _ in batches]
+        for which, batches in (("train", published.train_list), ("test", published.test_list))
     }
+    meta = published.meta["filename"]
+    wanted = {*parts["train"], *parts["test"], meta}
+    found = {_last(n): unpickle(c) for n, c in archives.members(path, lambda n: _last(n) in wanted)}
     if missing := wanted - set(found):
         raise ArchiveError(f"{path} holds no {', '.join(sorted(missing))}")
 
@@ -89,11 +79,11 @@ def cifar(
         targets = [label for batch in batches for label in found[batch][labels]]
         return {"inputs": torch.from_numpy(images), "labels": torch.tensor(targets)}
 
-    parts = (("train", train), ("test", [test]))
-    return Parsed(found[meta[0]][meta[1]], ((which, split(batches)) for which, batches in parts))
+    splits = ((which, split(batches)) for which, batches in parts.items())
+    return Parsed(found[meta][published.meta["key"]], splits)
 
 
-def mnist(files: Mapping[str, Path], *, classes: Sequence[str]) -> Parsed:
+def mnist(classes: Sequence[str], files: Mapping[str, Path]) -> Parsed:
     """Gzipped idx files, two per split, read by torchvision."""
 
     def split(prefix: str) -> dict[str, Tensor]:
@@ -150,7 +140,7 @@ def corrupted_cifar(files: Mapping[str, Path]) -> Parsed:
             for severity, (some, targets) in enumerate(parts, start=1):
                 yield f"{corruption}-{severity}", {"inputs": some, "labels": targets}
 
-    return Parsed(CIFAR10, splits())
+    return Parsed(CLASSES, splits())
 
 
 def human_labels(files: Mapping[str, Path]) -> Parsed:
@@ -162,7 +152,7 @@ def human_labels(files: Mapping[str, Path]) -> Parsed:
     with torch.serialization.safe_globals([*parts, *dtypes]):
         stored = torch.load(io.BytesIO(content), weights_only=True)
     splits = ((ours, {"labels": torch.as_tensor(stored[key])}) for ours, key in PEOPLE.items())
-    return Parsed(CIFAR10, splits)
+    return Parsed(CLASSES, splits)
 
 
 def tiny_imagenet(files: Mapping[str, Path]) -> Parsed:

@@ -13,8 +13,7 @@ from pathlib import Path
 
 from calibkit.lab.data import prepared
 from data_scripts import fetch
-from data_scripts.errors import ArchiveError, FetchError, FullError
-from data_scripts.source import Columns, Source
+from data_scripts.source import ArchiveError, Columns, FetchError, FullError, Source
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # no room, no quota, no file of this size
 LEFTOVER = 24 * 3600  # seconds after which the folder of a killed run is swept away
@@ -42,11 +41,16 @@ def prepare(source: Source, root: Path, given: Sequence[Path] = ()) -> Path:
                 fetch.forget(source, files, folder)
                 raise
             with fetch.alone(folder):
-                fetch.record(source, hashes, folder)
                 if target.exists():
                     os.replace(target, work / "old")
                 os.replace(work / "new", target)
     print(f"{source.name} is ready in {target}")
+    for file in source.files:
+        if file.hash is None:
+            print(
+                f"{file.name}: no hash is published; recorded {hashes[file.name]} in about.json. "
+                f"Compare it with that of a colleague."
+            )
     return target
 
 
@@ -89,14 +93,8 @@ def _is_good(name: str, root: Path) -> bool:
 def _build(source: Source, files: Mapping[str, Path], hashes: Mapping[str, str], new: Path) -> None:
     """Parse into `new`. Whatever a reader stumbles over is the archive's fault, but a full disk."""
     new.mkdir()
-    facts = {
-        "name": source.name,
-        "title": source.title,
-        "licence": source.licence,
-        "base": source.base,
-        "archives": hashes,
-        "verified": source.verified,
-    }
+    facts = {name: getattr(source, name) for name in ("name", "title", "licence", "base")}
+    facts |= {"archives": hashes, "verified": source.verified}
     try:
         classes, splits = source.parse(files)
         prepared.write(new, _checked(source, splits), classes, facts)

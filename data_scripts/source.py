@@ -1,15 +1,27 @@
-"""What one row of the registry says."""
+"""What one row of the registry says, and what can go wrong with it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from torch import Tensor
 
 Columns = Mapping[str, Tensor | Sequence[str]]
+
+
+class FetchError(RuntimeError):
+    """A file that could not be had, or is not the one that was published."""
+
+
+class ArchiveError(RuntimeError):
+    """An archive that is damaged, unsafe, or not laid out as its dataset is."""
+
+
+class FullError(RuntimeError):
+    """A disk without room, which no fresh copy of an archive would mend."""
 
 
 class Parsed(NamedTuple):
@@ -35,21 +47,20 @@ class File:
 class Source:
     """A dataset: where it is, how it is read, and what one must know before using it.
 
-    parse: from the verified files by name to `Parsed`.
-    evidence: where address and hash are published.
-    size: of the download, in words.
+    size: of the download, in words. parse: from the verified files by name to `Parsed`.
     sizes: samples per split, where they are known beforehand; anything else is refused.
+    evidence: where address and hash are published.
     base: dataset and split whose images, statistics and other splits serve.
     """
 
     name: str
     title: str
-    files: tuple[File, ...]
-    parse: Callable[[Mapping[str, Path]], Parsed]
-    licence: str
-    evidence: str
     size: str
-    sizes: Mapping[str, int] = field(default_factory=dict)
+    licence: str
+    parse: Callable[[Mapping[str, Path]], Parsed]
+    sizes: Mapping[str, int]
+    evidence: str
+    files: tuple[File, ...]
     base: tuple[str, str] | None = None
 
     @property

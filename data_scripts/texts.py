@@ -10,14 +10,14 @@ from pathlib import Path
 import torch
 
 from data_scripts import archives
-from data_scripts.errors import ArchiveError
-from data_scripts.source import Parsed
+from data_scripts.source import ArchiveError, Parsed
 
 LEAF = re.compile(r"\([0-4] ([^()]+)\)")
 BRACKETS = {"-LRB-": "(", "-RRB-": ")"}
 SEGMENT = re.compile(r"<seg id=[^>]*>(.*?)</seg>", re.DOTALL)
 META = re.compile(r"</?(?:url|talkid|keywords|speaker|reviewer|translator|doc)\b")
 TITLE = re.compile(r"</?(?:title|description)>")
+LANGUAGES = ("de", "en")
 # The recipe of the papers: every 23rd pair validates, these talks test.
 VALIDATION_EVERY = 23
 TALKS = ("TED.dev2010", "TEDX.dev2012", "TED.tst2010", "TED.tst2011", "TED.tst2012")
@@ -82,68 +82,63 @@ def newsgroups(files: Mapping[str, Path]) -> Parsed:
     return Parsed(classes, ((which, split(which)) for which in ("train", "test")))
 
 
-def aligned(files: Mapping[str, Path], *, archives_of: Mapping[str, str], prefix: Mapping[str, str],
-            languages: Sequence[str]) -> Parsed:  # fmt: skip
+def multi30k(files: Mapping[str, Path]) -> Parsed:
     """One archive per split with a file per language, line by line translations of one another."""
+    parts = {"train": ("training", "train"), "validation": ("validation", "val")}
+    parts["test"] = ("mmt16_task1_test", "test")
 
-    def split(which: str) -> dict[str, list[str]]:
-        path = files[archives_of[which]]
-        return aligned_lines({
-            language: archives.read(path, f"{prefix[which]}.{language}").decode()
-            for language in languages
-        })  # fmt: skip
+    def split(archive: str, prefix: str) -> dict[str, list[str]]:
+        path = files[f"{archive}.tar.gz"]
+        lines = {lang: archives.read(path, f"{prefix}.{lang}").decode() for lang in LANGUAGES}
+        return aligned_lines(lines)
 
-    return Parsed((), ((which, split(which)) for which in archives_of))
+    return Parsed((), ((which, split(*part)) for which, part in parts.items()))
 
 
 def aligned_lines(contents: Mapping[str, str]) -> dict[str, list[str]]:
     """The lines of each language, without rows that are empty in any of them."""
-    columns = [content.removesuffix("\n").split("\n") for content in contents.values()]
-    if len({len(column) for column in columns}) != 1:
-        lengths = {language: len(c) for language, c in zip(contents, columns, strict=True)}
+    columns = {lang: text.removesuffix("\n").split("\n") for lang, text in contents.items()}
+    lengths = {language: len(lines) for language, lines in columns.items()}
+    if len({*lengths.values()}) != 1:
         raise ArchiveError(f"the languages have different numbers of lines: {lengths}")
-    rows = [row for row in zip(*columns, strict=True) if all(map(str.strip, row))]
-    return {
-        language: [row[place].strip() for row in rows] for place, language in enumerate(contents)
-    }
+    rows = [row for row in zip(*columns.values(), strict=True) if all(map(str.strip, row))]
+    return {lang: [row[place].strip() for row in rows] for place, lang in enumerate(columns)}
 
 
 def iwslt14(files: Mapping[str, Path]) -> Parsed:
     """TED talks, German and English: tagged lines to train, five talks' XML to test."""
     (path,) = files.values()
-    languages = ("de", "en")
     found = {name.rsplit("/", 1)[-1]: text.decode() for name, text in archives.members(path)}
-
-    def get(name: str) -> str:
-        if name not in found:
-            raise ArchiveError(f"{path} holds no {name}")
-        return found[name]
+    names = {f"train.tags.de-en.{lang}" for lang in LANGUAGES}
+    names |= {f"IWSLT14.{talk}.de-en.{lang}.xml" for talk in TALKS for lang in LANGUAGES}
+    if missing := names - set(found):
+        raise ArchiveError(f"{path} holds no {', '.join(sorted(missing))}")
 
     def splits() -> Iterator[tuple[str, dict[str, list[str]]]]:
-        tagged = {lang: "\n".join(_untagged(get(f"train.tags.de-en.{lang}"))) for lang in languages}
+        tagged = {lang: _untagged(found[f"train.tags.de-en.{lang}"]) for lang in LANGUAGES}
         pairs = aligned_lines(tagged)
-        n = len(pairs["de"])
         for split, held in (("train", False), ("validation", True)):
-            kept = [i for i in range(n) if ((i + 1) % VALIDATION_EVERY == 0) == held]
-            yield split, {lang: [pairs[lang][i] for i in kept] for lang in languages}
-        talks = {
-            lang: "\n".join(
-                sentence
-                for talk in TALKS
-                for sentence in _segments(get(f"IWSLT14.{talk}.de-en.{lang}.xml"))
+            kept = [(i + 1) % VALIDATION_EVERY == 0 for i in range(len(pairs["de"]))]
+            yield (
+                split,
+                {
+                    lang: [line for line, out in zip(pairs[lang], kept, strict=True) if out == held]
+                    for lang in LANGUAGES
+                },
             )
-            for lang in languages
-        }
-        yield "test", aligned_lines(talks)
+        yield "test", aligned_lines({
+            lang: "\n".join(_segments(found[f"IWSLT14.{talk}.de-en.{lang}.xml"]) for talk in TALKS)
+            for lang in LANGUAGES
+        })  # fmt: skip
 
     return Parsed((), splits())
 
 
-def _untagged(content: str) -> list[str]:
+def _untagged(content: str) -> str:
     """Sentences, titles and descriptions; other tagged lines say who spoke and where it is."""
     lines = (line.strip() for line in content.split("\n"))
-    return [TITLE.sub("", line).strip() for line in lines if not META.match(line)]
+    return "\n".join(TITLE.sub("", line).strip() for line in lines if not META.match(line))
 
 
-def _segments(content: str) -> list[str]:
-    return [" ".join(html.unescape(text).split()) for text in SEGMENT.findall(content)]
+def _segments(content: str) -> str:
+    return "\n".join(" ".join(html.unescape(text).split()) for text in SEGMENT.findall(content))

@@ -28,7 +28,7 @@ from nbconvert.preprocessors import CoalesceStreamsPreprocessor, Preprocessor
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_notebook
 
-from calibkit.course import checkout, execution, folding
+from calibkit.course import checkout, execution, folding, shell
 from calibkit.course.checkout import EVIDENCE
 from calibkit.course.explorers.explorer import refreshed
 
@@ -77,9 +77,7 @@ ADDRESSES = {
     ("a", "href"): re.compile(r"(https?:|mailto:|#|[\w.%-]+(#|$))"),  # the last: another page
     ("img", "src"): re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml);base64,"),
 }
-POLICY = """\
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; \
-font-src data:; style-src 'unsafe-inline'">"""
+POLICY = f'<meta http-equiv="Content-Security-Policy" content="{shell.policy()}">'
 
 
 class PageError(ValueError):

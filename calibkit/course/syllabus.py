@@ -1,18 +1,20 @@
-"""The lessons as notebooks/lessons.toml lists them: names, questions, tracks, prerequisites."""
+"""The course as notebooks/lessons.toml lists it: lessons, what they need, paths through them."""
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from calibkit.course import checkout
 
 FILE = "lessons.toml"
+PATHS_HEAD = ("| path | if | lessons | minutes |", "|---|---|---|---|")
 TRACKS = ("start", "core", "elective")
 
 
@@ -45,10 +47,50 @@ class Entry:
         return lesson.notebook
 
     @property
-    def minutes(self) -> list[int]:
-        """The minutes of all its sittings and of its homework, as its head states them."""
+    def link(self) -> str:
+        """Markdown: its number as a link to its notebook."""
+        return f"[{self.number}]({self.file.name})"
+
+    @property
+    def times(self) -> Times:
+        """Its minutes, as its head states them."""
         (lesson,) = checkout.lessons(self.number)
-        return times(lesson.source.read_text(encoding="utf-8")).all
+        return times(lesson.source.read_text(encoding="utf-8"))
+
+    @property
+    def minutes(self) -> list[int]:
+        """The minutes of all its sittings and of its homework."""
+        return self.times.all
+
+
+@dataclass(frozen=True)
+class Route:
+    """A path through the course: lessons to be read in this order, and who they are for.
+
+    halves: lessons of which the first sitting is enough. known: those that its reader needs no
+    more. All others that one of its lessons needs stand on the path before it.
+    """
+
+    name: str
+    reader: str
+    numbers: Sequence[str]
+    halves: Sequence[str] = ()
+    known: Sequence[str] = ()
+
+    @property
+    def sittings(self) -> list[int]:
+        """The minutes of each lesson: of all its sittings, or of the first where that is enough."""
+        every = [(number in self.halves, entry(number).times.sittings) for number in self.numbers]
+        return [sittings[0] if half else sum(sittings) for half, sittings in every]
+
+    def after(self, number: str) -> str | None:
+        """The lesson that follows a lesson of this path; None after the last, and off the path."""
+        return dict(pairwise(self.numbers)).get(number)
+
+    def listed(self, words: Callable[[Entry], str]) -> str:
+        """Its lessons in words, and of which the first sitting is enough."""
+        every = ((words(entry(number)), number in self.halves) for number in self.numbers)
+        return ", ".join(told + " (first sitting)" * half for told, half in every)
 
 
 class Times(NamedTuple):
@@ -77,14 +119,17 @@ def times(text: str) -> Times:
     return found
 
 
+def _file() -> Mapping[str, Any]:
+    return tomllib.loads((checkout.root() / "notebooks" / FILE).read_text(encoding="utf-8"))
+
+
 @cache
 def entries() -> tuple[Entry, ...]:
     """Every lesson of the list, in order.
 
     Raises ValueError for an unknown track, and for a prerequisite that does not come before.
     """
-    text = (checkout.root() / "notebooks" / FILE).read_text(encoding="utf-8")
-    every = tuple(Entry(**row) for row in tomllib.loads(text)["lesson"])
+    every = tuple(Entry(**row) for row in _file()["lesson"])
     for place, entry in enumerate(every):
         before = {one.number for one in every[:place]}
         if entry.track not in TRACKS:
@@ -137,3 +182,53 @@ def table() -> str:
     ]
     head = ["| notebook | asks | minutes to work through |", "|---|---|---|"]
     return "\n".join([*head, *rows])
+
+
+@cache
+def routes() -> tuple[Route, ...]:
+    """The paths through the course, the shortest first."""
+    return tuple(Route(**row) for row in _file()["path"])
+
+
+def following(number: str) -> str:
+    """The line at the head of a lesson that names the next one on each path; "" on none.
+
+    >>> following("03")[:66]
+    '**Next on your path.** *Six evenings*: [06](06_label_noise.ipynb).'
+    """
+    after: dict[str, list[str]] = {}
+    for route in routes():
+        if other := route.after(number):
+            after.setdefault(other, []).append(route.name)
+    steps = []
+    for other, (first, *names) in after.items():
+        named = ", ".join(f"*{name}*" for name in (first.capitalize(), *names))
+        steps.append(f"{named}: {entry(other).link}.")
+    return f"**Next on your path.** {' '.join(steps)}" if steps else ""
+
+
+def paths_table() -> str:
+    """Markdown: the paths with their lessons and minutes, as notebooks/the_course.md has them."""
+    rows = []
+    for one in routes():
+        total = f"{' + '.join(map(str, one.sittings))} = {sum(one.sittings)}"
+        lessons = one.listed(lambda lesson: lesson.link)
+        rows.append(f"| {one.name} | {one.reader} | {lessons} | {total} |")
+    return "\n".join([*PATHS_HEAD, *rows])
+
+
+def three_paths(site: str = "") -> str:
+    """Markdown: the first three paths, as the README has them.
+
+    site: address of the site, whose pages keep what a lesson hides; without one the numbers stand
+    there alone, for a repository's page shows every answer of a notebook.
+    """
+
+    def words(lesson: Entry) -> str:
+        return f"[{lesson.number}]({site}{lesson.file.stem}.html)" if site else lesson.number
+
+    rows = [
+        f"| {one.name} | {one.reader} | {one.listed(words)} | {sum(one.sittings)} |"
+        for one in routes()[:3]
+    ]
+    return "\n".join([*PATHS_HEAD, *rows])

@@ -2,13 +2,17 @@
 
 import pytest
 
-from calibkit.course import checkout, paths, syllabus
+from calibkit.course import checkout, syllabus
 from calibkit.course.site import address
 
 LESSONS = {lesson.number: lesson for lesson in checkout.lessons()}
 
 
-@pytest.mark.parametrize("path", paths.PATHS, ids=lambda path: path.name)
+def minutes(number):
+    return syllabus.entry(number).times.sittings
+
+
+@pytest.mark.parametrize("path", syllabus.routes(), ids=lambda path: path.name)
 def test_a_path_leads_from_lesson_to_lesson_without_coming_back(path):
     assert set(path.numbers) <= set(LESSONS)
     walked, here = [path.numbers[0]], path.numbers[0]
@@ -19,7 +23,7 @@ def test_a_path_leads_from_lesson_to_lesson_without_coming_back(path):
     assert set(path.halves) <= set(walked)
 
 
-@pytest.mark.parametrize("path", paths.PATHS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", syllabus.routes(), ids=lambda path: path.name)
 def test_a_path_holds_what_its_lessons_need_before_they_need_it(path):
     met = set(path.known).union(*map(syllabus.above, path.known))
     for number in path.numbers:
@@ -30,7 +34,7 @@ def test_a_path_holds_what_its_lessons_need_before_they_need_it(path):
 
 
 def test_no_lesson_of_a_path_is_followed_by_one_off_it():
-    (short, *_) = paths.PATHS
+    (short, *_) = syllabus.routes()
     assert short.after("05") is None
     assert short.after(short.numbers[-1]) is None
 
@@ -39,31 +43,31 @@ def test_no_lesson_of_a_path_is_followed_by_one_off_it():
 def test_the_head_of_a_lesson_names_the_next_one_on_each_path(number):
     source = LESSONS[number].source.read_text(encoding="utf-8")
     told = [line[2:] for line in source.splitlines() if "**Next on your path.**" in line]
-    assert told == [line for line in [paths.head(number)] if line]
+    assert told == [line for line in [syllabus.following(number)] if line]
 
 
 def test_minutes_are_those_of_the_sittings_without_homework_and_project():
-    assert paths.minutes("02") == [45, 35]
-    assert paths.minutes("03") == [30]
-    assert paths.minutes("17") == [45]
+    assert minutes("02") == [45, 35]
+    assert minutes("03") == [30]
+    assert minutes("17") == [45]
 
 
 def test_three_hours_are_not_many_more_than_three():
-    (short, *_) = paths.PATHS
+    (short, *_) = syllabus.routes()
     assert short.name == "three hours"
-    assert sum(short.sittings) == sum(paths.minutes(n)[0] for n in short.numbers) <= 200
+    assert sum(short.sittings) == sum(minutes(n)[0] for n in short.numbers) <= 200
 
 
 def test_the_page_of_the_course_has_the_table_of_the_paths_and_the_readme_three():
     page = checkout.root() / "notebooks" / "the_course.md"
-    assert paths.table() in page.read_text(encoding="utf-8")
+    assert syllabus.paths_table() in page.read_text(encoding="utf-8")
     readme = (checkout.root() / "README.md").read_text(encoding="utf-8")
-    assert paths.short_table(address.site()) in readme
+    assert syllabus.three_paths(address.site()) in readme
 
 
 def test_three_paths_lead_to_pages_of_the_site_where_there_is_one():
-    table = paths.short_table("https://site.org/c/")
+    table = syllabus.three_paths("https://site.org/c/")
     assert table.count("\n") == 4
     assert "[00](https://site.org/c/00_start_here.html)" in table
-    assert "](" not in paths.short_table()
-    assert ".ipynb" not in table + paths.short_table()
+    assert "](" not in syllabus.three_paths()
+    assert ".ipynb" not in table + syllabus.three_paths()

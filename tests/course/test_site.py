@@ -159,7 +159,7 @@ def test_the_findings_are_what_the_evidence_concluded():
         assert sum(many for _, many in one.counts) == int(re.search(r"(\d+) verdict", line)[1])
     assert len({one.lesson for one in found}) > 15
     assert {one.lesson for one in findings.findings()} <= {one.lesson for one in found}
-    assert set(findings.ABOUT) <= {one.claim for one in found}
+    assert set(findings.table()["about"]) <= {one.claim for one in found}
 
 
 def test_a_picture_of_a_finding_stands_on_the_page_of_findings_and_each_line_leads_on():

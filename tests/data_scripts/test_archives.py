@@ -9,8 +9,8 @@ import pytest
 from PIL import EpsImagePlugin, Image
 
 from data_scripts import archives
-from data_scripts.errors import ArchiveError
 from data_scripts.prepare import prepare
+from data_scripts.source import ArchiveError
 from tests.data_scripts import builders
 
 OUTSIDE = ["../evil.txt", "/tmp/evil.txt", "a/../../evil.txt", "..\\evil.txt", "C:\\evil.txt"]

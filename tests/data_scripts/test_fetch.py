@@ -1,7 +1,6 @@
 """Downloads: what breaks off, what is wrong, what is unknown; nothing of it is ever placed."""
 
 import dataclasses
-import json
 import subprocess
 import sys
 
@@ -9,8 +8,8 @@ import pytest
 
 from calibkit.lab import data
 from data_scripts import fetch
-from data_scripts.errors import ArchiveError, FetchError
 from data_scripts.prepare import prepare, state
+from data_scripts.source import ArchiveError, FetchError
 from tests.data_scripts import builders
 
 
@@ -139,18 +138,18 @@ def test_an_unpublished_hash_is_recorded_once_and_then_demanded(offered, shelf, 
     assert state(source, root) == "absent, unverified"
     prepare(source, root)
     assert state(source, root) == "prepared, unverified (hash recorded here)"
-    recorded = json.loads((folder / "seen.json").read_text(encoding="utf-8"))
+    recorded = data.prepared.about("iwslt14", root)["archives"]
     assert recorded == {"de-en.tgz": builders.sha256(folder / "archives" / "de-en.tgz")}
     assert recorded["de-en.tgz"] in capsys.readouterr().out
     other = builders.tar(tmp_path / "other.tgz", {"de-en/else": b"other words"})
     (folder / "archives" / "de-en.tgz").unlink()
     (folder / "prepared" / "test.pt").unlink()
     shelf.content["de-en.tgz"] = other.read_bytes()
-    with pytest.raises(FetchError, match=r"first seen.*seen\.json"):
+    with pytest.raises(FetchError, match=r"first seen.*prepared"):
         prepare(source, root)
-    with pytest.raises(FetchError, match=r"first seen.*seen\.json"):
+    with pytest.raises(FetchError, match=r"first seen.*prepared"):
         prepare(source, root, [other])
-    assert json.loads((folder / "seen.json").read_text(encoding="utf-8")) == recorded
+    assert data.prepared.about("iwslt14", root)["archives"] == recorded
 
 
 @pytest.mark.parametrize("name", ["iwslt14", "notmnist"])
@@ -163,10 +162,8 @@ def test_a_page_that_asks_to_log_in_does_not_block_the_file(offered, shelf, tmp_
     assert placed(root) == []
     shelf.content |= good
     prepare(source, root)
-    recorded = json.loads((root / name / "seen.json").read_text(encoding="utf-8"))
-    archives = root / name / "archives"
+    recorded, archives = data.prepared.about(name, root)["archives"], root / name / "archives"
     assert recorded == {file.name: builders.sha256(archives / file.name) for file in source.files}
-    assert data.prepared.about(name, root)["archives"] == recorded
 
 
 def test_a_given_page_is_neither_recorded_nor_deleted(tiny, tmp_path):
@@ -179,34 +176,6 @@ def test_a_given_page_is_neither_recorded_nor_deleted(tiny, tmp_path):
         prepare(source, tmp_path / "root", [page])
     assert page.exists()
     assert placed(tmp_path / "root") == []
-
-
-def test_another_copy_recorded_meanwhile_is_not_overwritten(tiny, tmp_path):
-    source, files, _ = tiny("iwslt14")
-    (file,) = source.files
-    source = dataclasses.replace(source, files=(dataclasses.replace(file, hash=None),))
-    folder = tmp_path / "root" / "iwslt14"
-
-    def parse(given):
-        (folder / "seen.json").write_text('{"de-en.tgz": "sha256:other"}', encoding="utf-8")
-        return source.parse(given)
-
-    with pytest.raises(FetchError, match="another copy"):
-        prepare(dataclasses.replace(source, parse=parse), tmp_path / "root", list(files.values()))
-    assert not (folder / "prepared").exists()
-
-
-@pytest.mark.parametrize("broken", [b"", b"{", b"[1]", b'{"de-en.tgz": 1}', b"\xff"])
-def test_a_broken_record_is_named_with_its_remedy(offered, tmp_path, broken):
-    source, _ = offered("iwslt14", hash=None)
-    record = tmp_path / "root" / "iwslt14" / "seen.json"
-    record.parent.mkdir(parents=True)
-    record.write_bytes(broken)
-    with pytest.raises(FetchError, match=r"seen\.json cannot be read.*delete it"):
-        prepare(source, tmp_path / "root")
-    record.unlink()
-    prepare(source, tmp_path / "root")
-    assert "de-en.tgz" in json.loads(record.read_text(encoding="utf-8"))
 
 
 TOGETHER = """

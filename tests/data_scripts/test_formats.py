@@ -9,10 +9,10 @@ import torchvision
 
 from calibkit.lab import data
 from calibkit.lab.data import prepared
-from data_scripts.errors import ArchiveError
 from data_scripts.images import unpickle
 from data_scripts.prepare import prepare
 from data_scripts.registry import SOURCES
+from data_scripts.source import ArchiveError
 from data_scripts.texts import aligned_lines, binary_trees, labelled_lines
 from tests.data_scripts import builders
 

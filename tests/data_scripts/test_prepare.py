@@ -13,9 +13,8 @@ import pytest
 from calibkit.lab import data
 from data_scripts import __main__ as command
 from data_scripts import registry
-from data_scripts.errors import ArchiveError
 from data_scripts.prepare import prepare, state, table
-from data_scripts.source import Parsed
+from data_scripts.source import ArchiveError, Parsed
 
 
 def files_in(root):

@@ -8,8 +8,6 @@ worker is made of that same script, from a Blob. The page's own policy forbids e
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -18,6 +16,7 @@ from typing import Any
 
 from calibkit import __version__
 from calibkit.auditing import intervals
+from calibkit.course import shell
 from calibkit.lab.data.handwriting import BRIGHTEST, all_digits
 
 HERE = Path(__file__).parent
@@ -57,26 +56,8 @@ def assemble(
         f'<script type="application/json" id="{name}">{_harmless(value)}</script>'
         for name, value in data.items()
     )
-    filled = {"policy": policy(code, style), "style": style, "data": blocks, "script": code}
+    filled = {"policy": shell.policy(code, style), "style": style, "data": blocks, "script": code}
     return _fill(template, filled | dict(words or {}))
-
-
-def policy(code: str, style: str) -> str:
-    """The content-security policy: this script, this style, workers from a Blob, nothing else.
-
-    >>> "connect-src" in policy("", ""), policy("", "").startswith("default-src 'none'")
-    (False, True)
-    """
-    allowed = (
-        "default-src 'none'",
-        f"script-src {_digest(code)}",
-        f"style-src {_digest(style)}",
-        "worker-src blob:",
-        "img-src data: blob:",
-        "base-uri 'none'",
-        "form-action 'none'",
-    )
-    return "; ".join(allowed)
 
 
 def script(entry: Path) -> str:
@@ -207,11 +188,6 @@ def write(page: str, target: str | Path) -> Path:
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(page, encoding="utf-8", newline="\n")
     return target
-
-
-def _digest(text: str) -> str:
-    digest = hashlib.sha256(text.encode()).digest()
-    return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
 def _harmless(value: Any) -> str:

@@ -93,7 +93,7 @@ def _own_diagram(options) -> int:
 
 
 def _grade(options) -> int:
-    from calibkit.course.classroom import feedback, gradebook, grading
+    from calibkit.course.classroom import feedback, grading
 
     lessons, students = grading.named(options.only, options.folder)
     chosen = {name: getattr(options, name) for name in ("exercises", "trust", "seed", "roster")}
@@ -106,7 +106,7 @@ def _grade(options) -> int:
         out = "grades.csv"
     pages = options.feedback
     if out is not None:
-        table = gradebook.write(book.table(), out).resolve()
+        table = grading.write(book.table(), out).resolve()
         print(f"the table: {table}")
         pages = pages or table.with_name(f"{table.stem}_feedback")
     if pages is not None:

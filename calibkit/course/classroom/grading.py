@@ -9,26 +9,170 @@ solution is graded in the same way, so that nobody loses points to a sandbox tha
 
 from __future__ import annotations
 
+import csv
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
+from torch import Tensor
 from tqdm.auto import tqdm
 
 from calibkit import validate
 from calibkit.course import check, checkout
-from calibkit.course.check.running import TimeUp
-from calibkit.course.classroom import examining, reading, sandbox, submissions, unseen
-from calibkit.course.classroom.gradebook import UNKNOWN, Grade, Gradebook, Marked
+from calibkit.course.check import running
+from calibkit.course.check.engine import Exercise, Reply
+from calibkit.course.classroom import reading, sandbox, submissions, unseen
 from calibkit.course.classroom.submissions import Submission
 
 SEEDS = 10**9  # a spreadsheet keeps such a number exactly
+PRINTED = 400  # numbers of a case; one with more is not printed
+EXACT = 17  # digits that tell two different numbers apart
+FORMULA = ("=", "+", "-", "@")  # what makes a spreadsheet compute a cell
+UNKNOWN = "?"  # in place of points: an error of the grader, and no fault of the student's
 NOT_HANDED_IN = "not handed in"
+REFUSED = "The sandbox refused it: nothing was harmed, and the points stand."
+NOT_REFUSED = "There was no sandbox, so it may have been done: look at the files."
 NO_SANDBOX = (
     "no sandbox works here: bubblewrap (Linux: apt install bubblewrap) is not there, or may not "
     "make namespaces. Students' code could then read and delete your files. If you trust these "
     "students, say --trust; better do so in a virtual machine or a container that you throw away."
 )
+
+
+@dataclass(frozen=True)
+class Failing:
+    """A case on which an answer is wrong: the call as code, the right result and the answer's."""
+
+    name: str
+    call: str
+    expected: str
+    given: str
+
+
+@dataclass(frozen=True)
+class Examined:
+    """The checker's reply, how many of the unseen cases are right, and the smallest that fails."""
+
+    reply: Reply
+    right: int
+    unseen: int
+    smallest: Failing | None = None
+
+    @property
+    def share(self) -> float:
+        """Right ones among the unseen cases."""
+        return self.right / self.unseen
+
+
+@dataclass(frozen=True)
+class Grade:
+    """Points for one exercise, UNKNOWN for an error of ours, and what the checker said.
+
+    share: of the cases that no notebook shows, those that are right; None where none was tried.
+    smallest: the smallest case that fails. attempts: what the answer tried to do to files.
+    """
+
+    points: int | str
+    message: str
+    share: float | None = None
+    smallest: Failing | None = None
+    attempts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Marked:
+    """One student's grades by the name of the exercise, and what else there is to say.
+
+    fingerprint: of the code that was graded, as `Submission` has it.
+    """
+
+    student: str
+    grades: Mapping[str, Grade]
+    notes: tuple[str, ...] = ()
+    walled: bool = True
+    fingerprint: str = ""
+
+    @property
+    def total(self) -> int:
+        """The points; an error of ours counts as none."""
+        return sum(one.points for one in self.grades.values() if one.points != UNKNOWN)
+
+    @property
+    def warning(self) -> str:
+        """What the answers tried to do to files and programs; "" if nothing was seen."""
+        tried = [
+            f"{name} tried to {', to '.join(one.attempts)}"
+            for name, one in self.grades.items()
+            if one.attempts
+        ]
+        if not tried:
+            return ""
+        outcome = REFUSED if self.walled else NOT_REFUSED
+        return f"The code of {'; of '.join(tried)}. {outcome}"
+
+
+@dataclass(frozen=True)
+class Gradebook:
+    """What `grade` found: a row a student, and the seed that repeats it.
+
+    titles: of the exercises, by their names. unknown: submissions of nobody on the roster.
+    """
+
+    seed: int
+    titles: Mapping[str, str]
+    marked: tuple[Marked, ...]
+    unknown: tuple[str, ...] = ()
+
+    def table(self) -> pd.DataFrame:
+        """Columns `student`, for each exercise NAME and NAME_unseen, `total`, `warning`, `seed`,
+        `fingerprint`, `message`.
+
+        NAME_unseen is the share of unseen cases that are right, empty where none was tried.
+        """
+        return pd.DataFrame([self._row(one) for one in self.marked])
+
+    def _row(self, one: Marked) -> dict:
+        row: dict[str, object] = {"student": one.student}
+        for name, grade in one.grades.items():
+            share = None if grade.share is None else round(grade.share, 2)
+            row |= {name: grade.points, f"{name}_unseen": share}
+        words = [*one.notes, *(f"{name}: {grade.message}" for name, grade in one.grades.items())]
+        last = {"total": one.total, "warning": one.warning, "seed": self.seed}
+        last["fingerprint"] = one.fingerprint
+        return row | last | {"message": " | ".join(words)}
+
+    def summary(self) -> Iterator[str]:
+        """One line a student, for the screen, then what a teacher should look at."""
+        for one in self.marked:
+            unsure = sum(grade.points == UNKNOWN for grade in one.grades.values())
+            words = f", {unsure} not graded: see the message in the table" * bool(unsure)
+            words += ", WARNING: see the table" * bool(one.warning)
+            yield f"{inert(one.student)}: {one.total} of {len(one.grades)}{words}"
+        if self.unknown:
+            yield f"not on the roster: {', '.join(map(inert, self.unknown))}"
+        yield f"the seed of this run: {self.seed}"
+
+    def replies(self, graded: str | None = None) -> Iterator[str]:
+        """What was said of each answer, for the screen: point, share of unseen cases, message.
+
+        graded: the fingerprint of the code that an earlier run graded, to compare with.
+        """
+        for one in self.marked:
+            for name, grade in one.grades.items():
+                share = (
+                    "" if grade.share is None else f", {100 * grade.share:.0f} % of unseen cases"
+                )
+                yield inert(f"{one.student}, {name}: {grade.points}{share}. {grade.message}")
+            if one.warning:
+                yield inert(f"{one.student}: WARNING. {one.warning}")
+            if one.fingerprint:
+                words = {None: "", one.fingerprint: ", the code that was graded"}
+                changed = f": NOT the code that was graded, which has {graded}"
+                told = one.fingerprint + words.get(graded, changed)
+                yield inert(f"{one.student}: fingerprint of the code {told}")
 
 
 def named(words: Iterable[str], folder: str | Path) -> tuple[list[str], list[str]]:
@@ -152,26 +296,105 @@ def _graded(submission: Submission, task: reading.Exercise, seed: int, walls: li
     exercise = check.EXERCISES[task.checker]
     withheld = unseen.withheld(exercise, task.solution)
     answer = sandbox.Answer(*handed_in, withheld=withheld, walls=walls, seed=seed)
+    found = None
     try:
         with answer as function:
-            found = examining.examine(exercise, seed, function)
-            gone = bool(getattr(function, "why", ""))  # its process: what came after is no result
-    except TimeUp:
-        return _failed(0, "the cells that the function needs had not ended in time", answer)
+            found = examine(exercise, seed, function)
+            if getattr(function, "why", ""):  # its process is gone: what came after is no result
+                found = replace(found, smallest=None)
+        points, message = int(found.reply.passed), " ".join(found.reply.plain.split())
+    except running.TimeUp:
+        points, message = 0, "the cells that the function needs had not ended in time"
     except (sandbox.Missing, sandbox.Ended, sandbox.Raised, NotImplementedError) as error:
-        return _failed(0, f"{type(error).__name__}: {error}", answer)
+        points, message = 0, f"{type(error).__name__}: {error}"
     except Exception as error:
-        words = f"not graded, for an error of the grader: {error!r}"
-        return _failed(UNKNOWN, words, answer)
-    return Grade(
-        int(found.reply.passed),
-        " ".join(found.reply.plain.split()),
-        found.share,
-        None if gone else found.smallest,
-        tuple(answer.attempts),
+        points, message = UNKNOWN, f"not graded, for an error of the grader: {error!r}"
+    told = (None, None) if found is None else (found.share, found.smallest)
+    return Grade(points, message, *told, tuple(answer.attempts))
+
+
+def examine(exercise: Exercise, seed: int, answer: Callable) -> Examined:
+    """Ask the exercise about an answer, on its own cases and on those that `seed` draws."""
+    extended = unseen.extended(exercise, seed)
+    cases, hidden = extended.cases, extended.cases.keys() - exercise.cases.keys()
+    reply = extended(answer)
+    if reply.passed:
+        return Examined(reply, len(hidden), len(hidden))
+    # one by one, for the checker itself stops at the first case that raises an error
+    failing = {
+        name: case
+        for name, case in cases.items()
+        if not replace(exercise, cases={name: case})(answer).passed
+    }
+    right = len(hidden) - len(failing.keys() & hidden)
+    smallest = min(failing, key=lambda name: _size(failing[name]), default=None)
+    if smallest is None:  # right one by one, and not as a whole: it keeps something between calls
+        return Examined(reply, right, len(hidden))
+    return Examined(reply, right, len(hidden), _failing(exercise, smallest, cases, answer))
+
+
+def _failing(exercise: Exercise, name: str, cases: dict[str, tuple], answer: Callable) -> Failing:
+    case = cases[name]
+    call = f"{exercise.name}({', '.join(map(_code, case))})"
+    if _size(case) > PRINTED:
+        call = f"({_size(case)} numbers, too many to print)"
+    expected, given = running.numbers(exercise.reference(*case)), None
+    arguments = dict(zip(exercise.names, case, strict=True))
+    try:
+        given = running.result(answer, name, arguments, exercise.slips)
+    except running.NotYet:
+        return Failing(name, call, _text(expected), "nothing (None)")
+    except running.Refused as refusal:
+        return Failing(name, call, _text(expected), str(refusal))
+    digits = next((d for d in range(4, EXACT) if _text(expected, d) != _text(given, d)), EXACT)
+    return Failing(name, call, _text(expected, digits), _text(given, digits))
+
+
+def _size(case: tuple) -> int:
+    return sum(value.numel() if isinstance(value, Tensor) else 1 for value in case)
+
+
+def _code(value) -> str:
+    """An argument as one writes it in Python.
+
+    >>> import torch
+    >>> _code(torch.tensor([1, 2])), _code(0.5)
+    ('torch.tensor([1, 2], dtype=torch.int64)', '0.5')
+    """
+    return (
+        f"torch.tensor({value.tolist()}, dtype={value.dtype})"
+        if isinstance(value, Tensor)
+        else repr(value)
     )
 
 
-def _failed(points: int | str, message: str, answer: sandbox.Answer) -> Grade:
-    """The grade of an answer that came to no result."""
-    return Grade(points, message, attempts=tuple(answer.attempts))
+def _text(value: np.ndarray, digits: int = 4) -> str:
+    """A number, or a list of them, in so many decimals.
+
+    >>> _text(np.array(0.123456)), _text(np.array([0.5, 1e-9]))
+    ('0.1235', '[0.5 0. ]')
+    """
+    return np.array2string(
+        np.asarray(value),
+        precision=digits,
+        suppress_small=True,
+        threshold=PRINTED,
+        max_line_width=100,
+    )
+
+
+def write(table: pd.DataFrame, path: str | Path) -> Path:
+    """Write the table as CSV for a spreadsheet, in which no cell computes anything."""
+    safe = table.map(lambda cell: inert(cell) if isinstance(cell, str) else cell)
+    safe.to_csv(path, index=False, quoting=csv.QUOTE_NONNUMERIC, encoding="utf-8-sig")
+    return Path(path)
+
+
+def inert(text: str) -> str:
+    """Text that no spreadsheet takes for a formula, and no terminal for a command.
+
+    >>> inert("=1+1")
+    "'=1+1"
+    """
+    text = "".join(sign for sign in text if sign.isprintable())
+    return f"'{text}" if text.startswith(FORMULA) else text

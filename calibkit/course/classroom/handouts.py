@@ -12,7 +12,7 @@ from pathlib import Path
 
 from nbconvert.filters.markdown_mistune import MarkdownWithMath
 
-from calibkit.course import checkout, explorers, pages
+from calibkit.course import checkout, explorers, pages, shell
 from calibkit.course.classroom import reading
 from calibkit.course.execution import PNG
 from calibkit.pictures import svg
@@ -24,41 +24,6 @@ CODES = re.compile(r"\s*\(\d\d[a-z]\b[^)]*\)")  # of verdicts, which paper does 
 LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 # Lessons that are best told by positions of a slider: its name, and the values that are shown.
 FRAMES = {"08_temperature": ("temperature", ("1.0", "2.8"))}  # as trained, and of the lowest NLL
-PAGE = """\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>{title}: handout</title>
-<style>
-@page {{ size: A4; margin: 12mm; }}
-* {{ box-sizing: border-box; }}
-body {{ margin: 0 auto; width: 186mm; height: 272mm; display: flex; flex-direction: column;
-  font: 10.5pt/1.35 sans-serif; color: #111; background: #fff; }}
-h1 {{ font-size: 15pt; margin: 0 0 2mm; }}
-h2 {{ font-size: 11.5pt; margin: 2mm 0 1mm; }}
-p, ol {{ margin: 0 0 1.5mm; }}
-figure {{ flex: 0 1 auto; min-height: 54mm; margin: 1mm 0; display: flex;
-  flex-direction: column; }}
-figure > img {{ flex: 0 1 auto; min-height: 0; max-width: 100%; margin: 0 auto;
-  object-fit: contain; }}
-.row {{ display: flex; gap: 2mm; justify-content: center; }}
-figcaption {{ font-size: 8pt; line-height: 1.2; color: #333; }}
-footer {{ margin-top: auto; font-size: 8pt; color: #333; border-top: .3mm solid #999;
-  padding-top: 1mm; }}
-</style>
-</head>
-<body>
-<h1>{title}</h1>
-{question}
-<h2>{heading}</h2>
-{takeaways}
-{figures}
-<footer>calibkit, lesson {number}. The numbers are of the stored run of this lesson.</footer>
-</body>
-</html>
-"""
 
 
 def write(folder: str | Path, only: Iterable[str] = ()) -> list[Path]:
@@ -76,26 +41,25 @@ def handout(lesson: checkout.Lesson) -> str:
     """The page of a lesson, from its committed notebook."""
     notebook = reading.committed(lesson)
     if lesson.name in FRAMES:
-        shown = "\n".join(_row(frame) for frame in frames(*FRAMES[lesson.name]))
+        shown = [(row(one), one.readout) for one in frames(*FRAMES[lesson.name])]
     else:
-        shown = "\n".join(
-            f'<figure><img src="{source}" alt="{escape(alt)}">{_caption(alt)}</figure>'
-            for source, alt in figures(notebook)
-        )
-    return PAGE.format(
-        title=escape(pages.title(notebook)),
+        shown = [(image(source, alt), alt) for source, alt in figures(notebook)]
+    name = pages.title(notebook)
+    return shell.render(
+        "handout.html",
+        title=f"{name}: handout",
+        heading=name,
         question=_html(question(notebook)),
-        heading=TAKEAWAYS,
-        takeaways=_html(takeaways(notebook)),
+        takeaways=(TAKEAWAYS, _html(takeaways(notebook))),
         figures=shown,
+        longest=LONGEST,
         number=lesson.name[:2],
     )
 
 
-def _caption(alt: str) -> str:
-    """The text of a figure for those who see it, too; a long one would take the figure's room."""
-    words = escape(alt) if len(alt) <= LONGEST else ""
-    return f'<figcaption aria-hidden="true">{words}</figcaption>'
+def image(source: str, alt: str) -> str:
+    """A figure as HTML, with its text."""
+    return f'<img src="{source}" alt="{escape(alt)}">'
 
 
 def frames(name: str, values: Iterable) -> list[explorers.Frame]:
@@ -105,11 +69,11 @@ def frames(name: str, values: Iterable) -> list[explorers.Frame]:
     return [explorer.frames[slider.values.index(value)] for value in values]
 
 
-def _row(frame: explorers.Frame) -> str:
+def row(frame: explorers.Frame, tag: str = "div") -> str:
     """The panels of one position side by side; the text of the first is the readout."""
     first, *others = frame.panels
     shown = svg.image(first, frame.readout) + "".join(map(svg.image, others))
-    return f'<figure><div class="row">{shown}</div>{_caption(frame.readout)}</figure>'
+    return f'<{tag} class="row">{shown}</{tag}>'
 
 
 def question(notebook) -> str:
@@ -128,13 +92,13 @@ def figures(notebook) -> list[tuple[str, str]]:
     every = [
         ("answer" not in cell.metadata.get("tags", ()), place, *image)
         for place, cell in enumerate(notebook.cells)
-        for image in _images(cell)
+        for image in images(cell)
     ]
     chosen = sorted(sorted(every)[:FIGURES], key=lambda figure: figure[1])
     return [(source, alt) for _, _, source, alt in chosen]
 
 
-def _images(cell) -> list[tuple[str, str]]:
+def images(cell) -> list[tuple[str, str]]:
     """Source and text of the figures that have one; paper has no use for a slider's picture."""
     figures = [output for output in cell.get("outputs", ()) if PNG in output.get("data", {})]
     texts = [output.metadata.get(PNG, {}).get("alt") for output in figures]

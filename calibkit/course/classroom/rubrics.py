@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from calibkit.course import checkout
-from calibkit.course.classroom import gradebook, reading, rosters
+from calibkit.course.classroom import grading, reading, submissions
 
 SOURCE = Path("notebooks", "teaching", "rubrics.md")
 PART = re.compile(r"^## (?P<lesson>\w+): (?P<title>.+)\n(?P<rows>[^#]*)", re.MULTILINE)
@@ -67,17 +67,17 @@ def write(folder: str | Path, only: Iterable[str] = (), roster: str | None = Non
     roster: the CSV file with the students; without it there is one column, `given`.
     """
     folder, rubrics = Path(folder), every(only)
-    students = ["given"] if roster is None else rosters.read(roster)
+    students = ["given"] if roster is None else submissions.roster(roster)
     folder.mkdir(parents=True, exist_ok=True)
     read, fill = folder / "rubric.md", folder / "rubric.csv"
     read.write_text("\n\n".join(["# Rubrics", *map(markdown, rubrics)]) + "\n", encoding="utf-8")
     with fill.open("w", encoding="utf-8-sig", newline="") as file:
         table = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
-        table.writerow([*COLUMNS, *map(gradebook.inert, students)])
+        table.writerow([*COLUMNS, *map(grading.inert, students)])
         for one in rubrics:
             for row in one.criteria:
                 words = (one.lesson, one.title, row.name, row.points, row.full)
-                safe = [gradebook.inert(word) if isinstance(word, str) else word for word in words]
+                safe = [grading.inert(word) if isinstance(word, str) else word for word in words]
                 table.writerow([*safe, *[""] * len(students)])
     return [read, fill]
 

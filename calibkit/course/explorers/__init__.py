@@ -6,18 +6,19 @@
 from typing import Any
 
 from calibkit.course.explorers.along import along_frame, ranked_frame, squares_frame
-from calibkit.course.explorers.blends import blend_frame
-from calibkit.course.explorers.cooled import cooled_frame
 from calibkit.course.explorers.costs import cost_frame
+from calibkit.course.explorers.digits import (
+    blend_frame,
+    cooled_frame,
+    noisier_frame,
+    prior_frame,
+    soft_label_frame,
+)
 from calibkit.course.explorers.explorer import Explorer, Frame, Slider
 from calibkit.course.explorers.labels import labels_frame
 from calibkit.course.explorers.library import keep, stored
-from calibkit.course.explorers.moving import cooling_frame, film_frame, needs_frame
-from calibkit.course.explorers.noisier import noisier_frame
-from calibkit.course.explorers.priors import prior_frame
+from calibkit.course.explorers.moving import cooling_frame, film_frame, needs_frame, rivals_frame
 from calibkit.course.explorers.promises import Example, promise_frame
-from calibkit.course.explorers.rivals import rivals_frame
-from calibkit.course.explorers.soft_labels import soft_label_frame
 from calibkit.course.explorers.spread import spread_frame
 from calibkit.course.explorers.words import next_word_frame
 from calibkit.pictures.reliability import pooled, reliability_frame

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from calibkit import validate
-from calibkit.course.explorers.digits import digit
+from calibkit.course.explorers.digits import bars_and_marks, digit
 from calibkit.devices import as_array
 from calibkit.pictures import palette, svg
 from calibkit.pictures.svg import Frame
@@ -76,13 +76,12 @@ def _sheet(images, true, given, rate: float) -> str:
 
 def _bars(clean: np.ndarray, noisy: np.ndarray) -> str:
     """The probability of each digit and of each label."""
-    bars = [(k - 0.35, k + 0.35, 0.0, p) for k, p in enumerate(noisy.tolist())]
-    marks = [svg.marker(CLEAN, PLOT.x(k), PLOT.y(p), 4) for k, p in enumerate(clean.tolist())]
+    bars, *marks = bars_and_marks(PLOT, {NOISY: noisy}, {CLEAN: clean})
     title = svg.text(PLOT.left + PLOT.width / 2, 19, "first image: what is its label?", size=14)
     even = 1 / len(clean)
     free = _free(clean, noisy)
     parts = [
-        PLOT.bars(bars, **svg.fill(NOISY)),
+        bars,
         PLOT.line(-0.5, even, len(clean) - 0.5, even, **svg.stroke(palette.DIAGONAL, 1.5)),
         *marks,
         PLOT.frame("label", "probability (%)", range(len(clean)), (0, 0.5, 1)),

@@ -1,4 +1,4 @@
-"""Diagrams beside small plots in which a marker moves: over epochs, temperatures, images used."""
+"""Diagrams beside one another, and beside small plots in which a marker moves."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from calibkit import validate
 from calibkit.metrics import Reliability
 from calibkit.pictures import palette, panels, svg
 from calibkit.pictures.palette import Role
-from calibkit.pictures.reliability import legend_panel
+from calibkit.pictures.reliability import diagram_panel, legend_panel
 from calibkit.pictures.svg import Frame
 
 EXACT = palette.TRUTH.named("exact posterior")
@@ -151,6 +151,23 @@ def needs_frame(
         words.append(f"{here[chosen]:.3f} for {network} ({beside})")
     title = f"{chosen}, fitted on {n:,} images"
     return panels.frame(drawn, title=title, readout=f"distance {'; '.join(words)}")
+
+
+def rivals_frame(models: Sequence[Reliability], titles: Sequence[str], *, readout: str) -> Frame:
+    """The diagrams of two models on one test set, a panel each, and what their parts are.
+
+    Raises ValueError for another number of models or titles than two.
+
+    >>> from calibkit import metrics
+    >>> r = metrics.reliability([[0.9, 0.1], [0.6, 0.4]], [0, 1], bins=5)
+    >>> frame = rivals_frame([r, r], ["model A", "model B"], readout="A 50 %; B 50 %")
+    >>> len(frame.panels), frame.readout
+    (3, 'A 50 %; B 50 %')
+    """
+    if (len(models), len(titles)) != (2, 2):
+        raise ValueError(f"models and titles must be two each, got {len(models)} and {len(titles)}")
+    drawn = [diagram_panel(one, title) for one, title in zip(models, titles, strict=True)]
+    return Frame((*drawn, legend_panel()), readout)
 
 
 def _row(table: pd.DataFrame, column: str, at: float, argument: str) -> Row:

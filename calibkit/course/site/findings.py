@@ -1,15 +1,20 @@
 """Findings: small pictures of stored runs with a sentence, and what the evidence concludes.
 
-Every number in a sentence is read from the explorer that the lesson itself stored, every
-conclusion from notebooks/results/conclusions.json.
+Which ones there are, and their sentences, stands in findings.toml; the conclusions are read from
+notebooks/results/conclusions.json.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
 
 from calibkit.course import claims
 from calibkit.course.explorers import Frame, stored
@@ -33,27 +38,19 @@ SIDE, UNDER_IT = 6, 24  # pixels beside the curves, and below them for the axis 
 LINE = 18  # of the words above the curves, a line each
 # the colours of words, where that of the line is too light for them on white
 WORDS = {CONFIDENCE.colour: "#8A3A6B", OVER.colour: "#b34700", GREEN: "#00795a"}
-ERROR = TRAINED.named("ECE")  # in all pictures
 ROOM = 0.06  # above and below the lines, of their range
+LOOKS = {
+    "confidence": CONFIDENCE, "accuracy": ACCURACY, "over": OVER, "cured": CURED,
+    "trained": TRAINED, "error": TRAINED.named("ECE"), "black": Role("all", BLACK, marker="X"),
+    **{f"group {number}": group(number, "") for number in (0, 2, 3)},
+}  # fmt: skip
+PAIR = (("sure", "sure", "confidence", "confidence"), ("right", "right", "accuracy", "accuracy"))
 
 
-# (lesson, claim) of conclusions.json: one line each on the page of findings
-RESULTS = (
-    ("02", "M6"), ("03", "O7"), ("03", "O4"), ("03", "O2"), ("04", "O10"),
-    ("05", "D1"), ("05", "05l"), ("06", "D3"), ("07", "D5"), ("08", "T1"), ("08", "08s"),
-    ("09", "T2"), ("10", "F4"), ("11", "F7"), ("12", "X1"), ("13", "S3"), ("13", "13o"),
-    ("14", "P3"), ("15", "X5"), ("16", "D8"), ("17", "17d"), ("18", "18c"),
-    ("19", "19a"), ("19", "19b"), ("20", "20b"), ("20", "20c"),
-    ("21", "21a"), ("21", "21b"),
-)  # fmt: skip
-# What a claim of a lesson's own is about, where its conclusion does not say it.
-ABOUT = {
-    "19a": "where a miss costs 20, one temperature takes away at least half of the regret",
-    "19b": "a lower ECE does not mean cheaper decisions",
-    "21a": "asked what its text never says, a language model is surer than right",
-    "21b": "silence below 50 % takes away half of the false sentences or more",
-}
-APART = ("07", "09", "15")  # lessons whose finding is not among the twelve of the landing page
+@cache
+def table() -> dict[str, Any]:
+    """findings.toml."""
+    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)
@@ -91,7 +88,7 @@ class Result:
 
 def results() -> list[Result]:
     """The results of the page of findings, as the evidence printed them."""
-    return [_result(lesson, claim) for lesson, claim in RESULTS]
+    return [_result(lesson, claim) for lesson, claim in table()["results"]]
 
 
 def _result(lesson: str, claim: str) -> Result:
@@ -203,30 +200,79 @@ def _points(share: float) -> str:
 
 def findings() -> list[Finding]:
     """All of them, in the order of their lessons."""
-    return [
-        _test_images(), _overconfidence(), _dataset_size(), _label_noise(), _rare(), _temperature(),
-        _soft_targets(), _focal(), _mixup(), _noisier(), _short_texts(), _audits(), _costs(),
-        _promises(), _made_up(),
-    ]  # fmt: skip
+    return [_finding(**row) for row in table()["finding"]]
 
 
 def twelve() -> list[Finding]:
     """Those of the landing page."""
-    return [one for one in findings() if one.lesson not in APART]
+    return [one for one in findings() if one.lesson not in table()["apart"]]
 
 
-def _frames(name: str, **chosen: str) -> list[tuple[str, Frame]]:
-    """(value of the free slider, frame) of a stored explorer; `chosen` fixes the other one."""
+def _finding(
+    lesson: str,
+    title: str,
+    slider: str,
+    axis: str,
+    words: str,
+    curves: Sequence[Sequence[str]] = PAIR,
+    fixed: Mapping[str, str] | None = None,
+    also: Mapping[str, Any] | None = None,
+    least: bool = False,
+    unit: str = " %",
+) -> Finding:
+    """A row of the table, with the numbers of its slider."""
+    fixed, frames = fixed or {}, _frames(slider, **fixed or {})
+    drawn = {name: Series(frames, source) for name, _, _, source in curves}
+    known: dict[str, Any] = {"x": list(frames), "fixed": "".join(fixed.values())} | drawn
+    for name, source in (also or {}).items():
+        if isinstance(source, str):
+            known[name] = Series(frames, source)
+        else:  # of other frames: what is drawn, and where the other slider stands
+            known[name] = Series(_frames(slider, **source[1]), source[0])
+    sentence = WORDS_OF.from_string(words.replace("\n", " ")).render(known)
+    lines = [Curve(word, LOOKS[look], drawn[name], least, unit) for name, word, look, _ in curves]
+    first, *_, last = frames
+    area = {look for _, _, look, _ in curves} == {"confidence", "accuracy"}
+    return Finding(lesson, title, sentence, (first, axis, last), tuple(lines), area)
+
+
+class Series(list):
+    """What the frames say of one thing: a value, the difference of two, or a share in the readout.
+
+    source: "ece", "confidence - accuracy", or a pattern whose group is in per cent.
+    """
+
+    def __init__(self, frames: Mapping[str, Frame], source: str) -> None:
+        super().__init__(self._number(frame, source) for frame in frames.values())
+        self.x = list(frames)
+
+    @staticmethod
+    def _number(frame: Frame, source: str) -> float:
+        if "(" in source:
+            return float(re.search(source, frame.readout)[1]) / 100
+        first, *other = (frame.values[name] for name in source.split(" - "))
+        return first - sum(other)
+
+    def at(self, value: str) -> float:
+        """Where the slider stands at a value."""
+        return self[self.x.index(value)]
+
+    @property
+    def nearest(self) -> int:
+        """The place of the number that is nearest to 0."""
+        return min(range(len(self)), key=lambda place: abs(self[place]))
+
+
+def _frames(name: str, first: str | None = None, second: str | None = None) -> dict[str, Frame]:
+    """The frames of a stored explorer by the free slider's value; of two sliders one is fixed."""
     explorer = stored(name)
     shown = [slider.values for slider in explorer.sliders]
-    if not chosen:
-        return list(zip(shown[0], explorer.frames, strict=True))
-    ((which, value),) = chosen.items()
-    many = len(shown[1])
-    if which == "first":
-        start = many * shown[0].index(value)
-        return list(zip(shown[1], explorer.frames[start : start + many], strict=True))
-    return list(zip(shown[0], explorer.frames[shown[1].index(value) :: many], strict=True))
+    if first is not None:
+        start = len(shown[1]) * shown[0].index(first)
+        return dict(zip(shown[1], explorer.frames[start:], strict=False))
+    step = 1 if second is None else len(shown[1])
+    start = 0 if second is None else shown[1].index(second)
+    return dict(zip(shown[0], explorer.frames[start::step], strict=True))
 
 
 def _whole(value: str) -> str:
@@ -238,248 +284,8 @@ def _whole(value: str) -> str:
     return f"{int(value):,}" if value.isdigit() else value
 
 
-def _pair(frames: Sequence[tuple[str, Frame]], prefix: str = "") -> tuple[Curve, Curve]:
-    """Mean confidence and accuracy of the frames."""
-    sure, right = (
-        [frame.values[f"{prefix}{name}"] for _, frame in frames]
-        for name in ("confidence", "accuracy")
-    )
-    return Curve("sure", CONFIDENCE, sure), Curve("right", ACCURACY, right)
-
-
-def _read(pattern: str, frames: Sequence[tuple[str, Frame]]) -> list[float]:
-    """The share that each frame states after some words."""
-    return [float(re.search(pattern, frame.readout)[1]) / 100 for _, frame in frames]
-
-
-def _test_images() -> Finding:
-    frames = _frames("test_images")
-    measured = _read(r"the truth: measured ([\d.]+)%", frames)
-    (first, _), (last, _) = frames[0], frames[-1]
-    words = (
-        f"Measured on {first} images, even exact probabilities seem to be wrong by "
-        f"{percent(measured[0])} points on average; on {last} images by {percent(measured[-1])}."
-    )
-    curve = Curve("ECE", ERROR, measured)
-    axis = (first, "images in the test set", last)
-    return Finding("02", "A small test set shows errors that are not there", words, axis, (curve,))
-
-
-def _overconfidence() -> Finding:
-    frames = _frames("overconfidence")
-    sure, right = _pair(frames, "test_")
-    last = frames[-1]
-    words = (
-        f"After {last[0]} passes over its images a network is right on "
-        f"{percent(last[1].values['train_accuracy'])} % of them. Of new images it is "
-        f"{percent(sure.shares[-1])} % sure, and right on {percent(right.shares[-1])} %."
-    )
-    axis = (frames[0][0], "epochs of training", last[0])
-    title = "Training begins too unsure and ends too sure"
-    return Finding("03", title, words, axis, (sure, right), area=True)
-
-
-def _dataset_size() -> Finding:
-    frames = _frames("dataset_size")
-    sure, right = _pair(frames)
-    words = (
-        f"Taught by {frames[0][0]} images, a network is {percent(sure.shares[0])} % sure and "
-        f"{percent(right.shares[0])} % right; by {_whole(frames[-1][0])}, "
-        f"{percent(sure.shares[-1])} and {percent(right.shares[-1])} %."
-    )
-    axis = (frames[0][0], "training images", frames[-1][0])
-    title = "With few images it is almost as sure"
-    return Finding("05", title, words, axis, (sure, right), area=True)
-
-
-def _label_noise(noise: str = "30%") -> Finding:
-    frames = _frames("label_noise", first=noise)
-    sure, right = _pair(frames)
-    words = (
-        f"With {noise.replace('%', ' %')} of the labels wrong, a network learns them all by heart: "
-        f"it ends {percent(sure.shares[-1])} % sure, and right on {percent(right.shares[-1])} % of "
-        f"clean images. After {frames[0][0]} epoch it was too unsure."
-    )
-    axis = (frames[0][0], "epochs of training", frames[-1][0])
-    title = "Wrong labels are learned by heart"
-    return Finding("06", title, words, axis, (sure, right), area=True)
-
-
-def _rare(rarer: str = "100") -> Finding:
-    frames = _frames("class_prior")
-    clear, doubtful = (
-        Curve(f"{name}", role, [frame.values[name] for _, frame in frames])
-        for name, role in (("clear", CURED), ("doubtful", TRAINED))
-    )
-    place = [value for value, _ in frames].index(rarer)
-    words = (
-        f"Make a digit {rarer} times rarer: the exact probability of a clear one falls from "
-        f"{percent(clear.shares[0])} to {percent(clear.shares[place])} %, that of a doubtful one "
-        f"from {percent(doubtful.shares[0])} to {percent(doubtful.shares[place])} %."
-    )
-    axis = (frames[0][0], "times rarer", frames[-1][0])
-    return Finding(
-        "07", "Doubtful images of a rare class lose most", words, axis, (clear, doubtful)
-    )
-
-
-def _temperature() -> Finding:
-    frames = _frames("temperature")
-    errors = [frame.values["ece"] for _, frame in frames]
-    trained = errors[[value for value, _ in frames].index("1.0")]
-    best = min(range(len(errors)), key=errors.__getitem__)
-    words = (
-        f"Divide all scores by {frames[best][0]}, and the average distance between confidence and "
-        f"accuracy (ECE) falls from {percent(trained)} to {percent(errors[best])} points. No "
-        f"answer changes."
-    )
-    axis = (frames[0][0], "temperature T", frames[-1][0])
-    title = "One number repairs most of the gap"
-    return Finding("08", title, words, axis, (Curve("ECE", ERROR, errors, least=True),))
-
-
-def _soft_targets() -> Finding:
-    frames = _frames("soft_targets", second="as trained")
-    sure, right = _pair(frames)
-    cooled = _frames("soft_targets", second="after temperature")[-1][1].values["confidence"]
-    words = (
-        f"Labels smoothed by {frames[-1][0]} leave a network {percent(sure.shares[-1])} % sure "
-        f"where it is {percent(right.shares[-1])} % right. One temperature brings it to "
-        f"{percent(cooled)} %."
-    )
-    axis = (frames[0][0], "label smoothing", frames[-1][0])
-    title = "Too much smoothing makes it too unsure"
-    return Finding("09", title, words, axis, (sure, right), area=True)
-
-
-def _focal() -> Finding:
-    frames = _frames("focal_practice")
-    wrong = _read(r"sure of, ([\d.]+)% are wrong", frames)
-    _, right = _pair(frames)
-    words = (
-        f"Of the answers above 90 %, {percent(wrong[0])} % are wrong with cross-entropy and "
-        f"{percent(wrong[-1])} % with focal loss (gamma {frames[-1][0]}). In all it makes no fewer "
-        f"mistakes: {percent(right.shares[0])} and {percent(right.shares[-1])} % are right."
-    )
-    axis = (frames[0][0], "gamma of the focal loss", frames[-1][0])
-    title = "Focal loss: fewer wrong answers above 90 %"
-    return Finding("11", title, words, axis, (Curve("wrong", OVER, wrong),))
-
-
-def _mixup() -> Finding:
-    frames = _frames("mixup_alpha")
-    sure, right = _pair(frames)
-    gaps = [a - b for a, b in zip(sure.shares, right.shares, strict=True)]
-    best = min(range(len(gaps)), key=lambda place: abs(gaps[place]))
-    words = (
-        f"Trained on blends of two images (alpha {frames[best][0]}), the network’s confidence is "
-        f"{_points(gaps[best])} above its accuracy, in place of {percent(gaps[0])}; with "
-        f"alpha {frames[-1][0]} it is {percent(-gaps[-1])} points below."
-    )
-    axis = (frames[0][0], "alpha of mixup", frames[-1][0])
-    title = "Blended images lower the confidence"
-    return Finding("12", title, words, axis, (sure, right), area=True)
-
-
-def _noisier() -> Finding:
-    frames = _frames("severity", first="network")
-    sure, right = _pair(frames)
-    usual = [value for value, _ in frames].index("0.4")
-    words = (
-        f"From the noise of its training ({frames[usual][0]}) to a noise of {frames[-1][0]} the "
-        f"accuracy falls from {percent(right.shares[usual])} to {percent(right.shares[-1])} %, and "
-        f"the confidence only from {percent(sure.shares[usual])} to {percent(sure.shares[-1])} %."
-    )
-    axis = (frames[0][0], "noise of the new images", frames[-1][0])
-    title = "Under more noise the confidence stays high"
-    return Finding("13", title, words, axis, (sure, right), area=True)
-
-
-def _short_texts() -> Finding:
-    frames = _frames("note_length", first="CNN")
-    sure, right = _pair(frames)
-    words = (
-        f"Of notes of at most {frames[0][0]} words a network is {percent(sure.shares[0])} % sure "
-        f"and {percent(right.shares[0])} % right; of {frames[-1][0]} words, "
-        f"{percent(sure.shares[-1])} and {percent(right.shares[-1])} %."
-    )
-    axis = (frames[0][0], "words of a note", frames[-1][0])
-    title = "On short texts the confidence stays high"
-    return Finding("15", title, words, axis, (sure, right), area=True)
-
-
-def _audits() -> Finding:
-    frames = _frames("audit_power")
-    bold, rare = (
-        Curve(word, role, _read(rf"(\d+)% \({name}\)", frames))
-        for word, role, name in (
-            ("too sure, found", OVER, "too sure"),
-            ("rare class, found", Role("rare", BLACK, marker="X"), "rare class"),
-        )
-    )
-    words = (
-        f"An audit of {frames[0][0]} images finds a network that is too sure in "
-        f"{percent(bold.shares[0])} % of the draws, and a fault of one rare class in "
-        f"{percent(rare.shares[0])} %; with {frames[-1][0]} images, in "
-        f"{percent(rare.shares[-1])} %."
-    )
-    axis = (frames[0][0], "images in the audit", frames[-1][0])
-    title = "Some faults need thousands of images to be found"
-    return Finding("17", title, words, axis, (bold, rare))
-
-
-def _costs() -> Finding:
-    frames = _frames("cost_of_a_miss")
-    bold, careful = (
-        Curve(f"{name}, {kind}:", role, _read(rf"\b{name} (\d+)", frames), unit="")
-        for name, kind, role in (("A", "bold", group(0, "A")), ("D", "careful", group(3, "D")))
-    )
-    dear = frames[-1][0]
-    words = (
-        "A is too bold, D is the same network made too careful, and their calibration error (ECE) "
-        "is about the same. If a miss costs as much as a check in vain, decisions on 100 "
-        f"prescriptions cost {percent(bold.shares[0])} with A and {percent(careful.shares[0])} "
-        f"with D; if it costs {dear} times as much, {percent(bold.shares[-1])} and "
-        f"{percent(careful.shares[-1])}."
-    )
-    axis = (frames[0][0], "cost of a miss", dear)
-    return Finding("19", "The same ECE can cost little or much", words, axis, (bold, careful))
-
-
-def _promises(promised: str = "90 %") -> Finding:
-    frames = _frames("promises")
-    looks = {
-        "new scanner": group(0, "new"),
-        "all images": Role("all", BLACK, marker="X"),
-        "old scanner": group(2, "old"),
-    }
-    curves = tuple(
-        Curve(name, role, [frame.values[name] for _, frame in frames])
-        for name, role in looks.items()
-    )
-    place = [value for value, _ in frames].index(promised)
-    new, every, old = (percent(one.shares[place]) for one in curves)
-    words = (
-        f"Promised: the right digit is in the set with {promised}. Over all images it is in "
-        f"{every} % of the sets, on a new scanner in {new} %, on an old one in {old} %."
-    )
-    axis = (frames[0][0], "promised", frames[-1][0])
-    return Finding("20", "A promise that is kept only on average", words, axis, curves)
-
-
-def _made_up() -> Finding:
-    frames = _frames("made_up")
-    curves = (
-        Curve("made up", Role("all", BLACK, marker="X"), _read(r"facts: ([\d.]+)%", frames)),
-        Curve("on unread facts", group(3, "never read"), _read(r"false, ([\d.]+)%", frames)),
-    )
-    every, unread = (percent(one.shares[2]) for one in curves)
-    words = (
-        f"A small language model has read only true sentences, {frames[2][0]} of them about rare "
-        f"facts. It makes up {every} % of its own sentences: {unread} % about what it never read."
-    )
-    axis = (frames[0][0], "text about rare facts", frames[-1][0])
-    return Finding("21", "It read only true sentences, and makes things up", words, axis, curves)
+WORDS_OF = Environment(undefined=StrictUndefined)  # of a sentence
+WORDS_OF.filters |= {"pc": percent, "points": _points, "whole": _whole}
 
 
 def _plot(curves: Sequence[Curve]) -> svg.Axes:

@@ -24,7 +24,6 @@ from calibkit.course import (
     claims,
     experiments,
     pages,
-    paths,
     syllabus,
     verdicts,
 )
@@ -338,7 +337,7 @@ def _findings(every: list[Lesson]) -> dict[str, object]:
     return {
         "results": [(number, list(members)) for number, members in groups],
         "drawn": {one.lesson: one for one in findings.findings()},
-        "names": names | findings.ABOUT,
+        "names": names | findings.table()["about"],
         "shorts": {one.number: one.short for one in syllabus.entries()},
         "behind": {lesson.number: lesson.stem for lesson in every},  # evidence, where there is some
         "stems": {lesson.number: lesson.stem for lesson in every if not lesson.is_evidence},
@@ -483,13 +482,13 @@ def _landing(folder: Path, course: list[Lesson]) -> None:
     written = TEMPLATES.get_template("landing.html").render(
         said=round(100 * plane.chosen.confidence, 1),
         right=round(100 * plane.chosen.accuracy, 1),
-        start_minutes=sum(paths.minutes(course[0].number)),
+        start_minutes=sum(syllabus.entry(course[0].number).times.sittings),
         code=address.code(),
         plane=_explained(plane.html()),
         sliders={name: _apart(explorer.html()) for name, explorer in landing.sliders().items()},
         entries=entries,
         names={one.number: one.short for one in entries},
-        paths=paths.PATHS,
+        paths=syllabus.routes(),
         graph=graph.drawn(links),
         nested=graph.nested(links),
         findings=findings.twelve(),

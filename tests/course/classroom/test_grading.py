@@ -15,13 +15,10 @@ from calibkit import __main__
 from calibkit.course import check, checkout
 from calibkit.course.check import running
 from calibkit.course.classroom import (
-    examining,
     feedback,
     forms,
-    gradebook,
     grading,
     reading,
-    rosters,
     sandbox,
     slicing,
     submissions,
@@ -227,11 +224,11 @@ def test_the_message_says_why(table, student, said):
 
 
 def test_the_csv_holds_no_formula(table, tmp_path):
-    path = gradebook.write(table.reset_index(), tmp_path / "grades.csv")
+    path = grading.write(table.reset_index(), tmp_path / "grades.csv")
     rows = [*csv.reader(path.open(encoding="utf-8-sig"))]
     assert rows[0] == ["student", *table.columns]
     assert len(rows) == 1 + len(table)
-    assert not [cell for row in rows for cell in row if cell.startswith(gradebook.FORMULA)]
+    assert not [cell for row in rows for cell in row if cell.startswith(grading.FORMULA)]
     assert any(row[0] == "'=cmd" for row in rows)
 
 
@@ -284,11 +281,11 @@ def marked(*grades, student="anna"):
     """A gradebook of one student."""
     given = {f"exercise_{place}": one for place, one in enumerate(grades)}
     titles = dict.fromkeys(given, "a title")
-    return gradebook.Gradebook(5, titles, (gradebook.Marked(student, given),))
+    return grading.Gradebook(5, titles, (grading.Marked(student, given),))
 
 
 def test_the_command_writes_the_table_and_the_pages(tmp_path, monkeypatch, capsys):
-    book = marked(gradebook.Grade(1, "Correct", 1.0))
+    book = marked(grading.Grade(1, "Correct", 1.0))
     monkeypatch.setattr(grading, "grade", lambda *_, **__: book)
     out = tmp_path / "grades.csv"
     assert __main__.main(["grade", "class", "--out", str(out)]) == 0
@@ -380,7 +377,7 @@ def test_a_partly_right_answer_has_a_share_and_its_smallest_failing_case():
         right = exercise.reference(p)
         return right + 0.25 if any(torch.equal(p, one) for one in others) else right
 
-    found = examining.examine(exercise, 7, answer)
+    found = grading.examine(exercise, 7, answer)
     assert (found.right, found.unseen) == (1, 3)
     assert not found.reply.passed
     case = eval(found.smallest.call.removeprefix("noise_matrix"), {"torch": torch})
@@ -388,7 +385,7 @@ def test_a_partly_right_answer_has_a_share_and_its_smallest_failing_case():
     assert len(case) == len(smallest)
     assert any(torch.equal(case, one) for one in others)
     assert found.smallest.expected != found.smallest.given
-    assert examining.examine(exercise, 7, exercise.reference).share == 1
+    assert grading.examine(exercise, 7, exercise.reference).share == 1
 
 
 def roster_of(tmp_path, text):
@@ -436,8 +433,8 @@ def test_a_roster_that_is_none_is_refused(tmp_path, quick, text, words):
 
 def test_moodles_list_names_students_by_first_and_last_name(tmp_path):
     text = "First name,Last name,Email address\nAnna,Muster,a@example.org\n,,\n"
-    assert rosters.read(roster_of(tmp_path, text)) == ["Anna Muster"]
-    assert rosters.read(roster_of(tmp_path, "name,group\nBen,2\n")) == ["Ben"]
+    assert submissions.roster(roster_of(tmp_path, text)) == ["Anna Muster"]
+    assert submissions.roster(roster_of(tmp_path, "name,group\nBen,2\n")) == ["Ben"]
 
 
 def test_only_names_lessons_and_students_and_asks_where_both_are_meant(tmp_path):
@@ -487,8 +484,8 @@ def test_who_tries_to_delete_and_hides_it_is_right_and_warned_of(tmp_path):
 
 def test_a_page_of_feedback_runs_and_hides_nothing(tmp_path):
     words = "<script>alert(1)</script>\x1b[31m"
-    failing = examining.Failing("a case", "ece(<b>)", "1", words)
-    book = marked(gradebook.Grade(0, words, 1 / 3, failing), student="a/<b>:?")
+    failing = grading.Failing("a case", "ece(<b>)", "1", words)
+    book = marked(grading.Grade(0, words, 1 / 3, failing), student="a/<b>:?")
     (path,) = feedback.write(book, tmp_path)
     text = path.read_text(encoding="utf-8")
     assert path.parent == tmp_path
@@ -498,9 +495,9 @@ def test_a_page_of_feedback_runs_and_hides_nothing(tmp_path):
     assert "default-src 'none'" in text
     for told in ("0 of 1", "33 %", "ece(&lt;b&gt;)", "expected: 1", "--seed 5"):
         assert told in text
-    spaced = feedback.page(book, gradebook.Marked("Anna B", {}))
-    assert "--only &#x27;Anna B&#x27;" in spaced
-    twins = gradebook.Gradebook(1, {}, (gradebook.Marked("a", {}), gradebook.Marked("A", {})))
+    spaced = feedback.page(book, grading.Marked("Anna B", {}))
+    assert "--only &#39;Anna B&#39;" in spaced
+    twins = grading.Gradebook(1, {}, (grading.Marked("a", {}), grading.Marked("A", {})))
     assert len({path.name.casefold() for path in feedback.write(twins, tmp_path)}) == 2
 
 

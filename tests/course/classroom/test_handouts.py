@@ -43,7 +43,7 @@ def test_figures_that_answer_a_prediction_come_first():
     answers = [c for c in notebook.cells if "answer" in c.metadata.get("tags", ())]
     shown = str([c.outputs for c in answers])
     found = [source[-40:] in shown for source, _ in handouts.figures(notebook)]
-    assert sum(found) == min(3, sum(len(handouts._images(cell)) for cell in answers)) > 0
+    assert sum(found) == min(3, sum(len(handouts.images(cell)) for cell in answers)) > 0
 
 
 def test_the_page_of_08_shows_the_diagram_before_and_after_the_best_temperature(written):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calibkit.course.explorers import blend_frame
-from calibkit.course.explorers.blends import LABEL, MIXED, PLAIN
+from calibkit.course.explorers.digits import LABEL, MIXED, PLAIN
 from tests.pictures import reading
 from tests.pictures.reading_svg import picture
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from calibkit.course.explorers import cooled_frame
-from calibkit.course.explorers.cooled import AFTER, BEFORE
+from calibkit.course.explorers.digits import AFTER, BEFORE
 from tests.pictures import reading
 from tests.pictures.reading_svg import picture
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calibkit.course.explorers import noisier_frame
-from calibkit.course.explorers.noisier import EXACT, NETWORK
+from calibkit.course.explorers.digits import EXACT, NETWORK
 from tests.pictures import reading
 from tests.pictures.reading_svg import picture
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calibkit.course.explorers import prior_frame
-from calibkit.course.explorers.priors import EVEN, RARE
+from calibkit.course.explorers.digits import EVEN, RARE
 from tests.pictures import reading
 from tests.pictures.reading_svg import picture
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calibkit.course.explorers import soft_label_frame
-from calibkit.course.explorers.soft_labels import ASKED, HARD, SOFT, TRUE
+from calibkit.course.explorers.digits import ASKED, HARD, SOFT, TRUE
 from tests.pictures import reading
 from tests.pictures.reading_svg import picture
 

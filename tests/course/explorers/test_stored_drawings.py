@@ -13,11 +13,7 @@ import torch
 
 from calibkit import metrics
 from calibkit.course import explorers
-from calibkit.course.explorers.blends import LABEL
-from calibkit.course.explorers.cooled import AFTER
-from calibkit.course.explorers.noisier import NETWORK
-from calibkit.course.explorers.priors import RARE
-from calibkit.course.explorers.soft_labels import ASKED, SOFT
+from calibkit.course.explorers.digits import AFTER, ASKED, LABEL, NETWORK, RARE, SOFT
 from calibkit.pictures import palette
 from tests.pictures import reading
 from tests.pictures.checks import (

@@ -15,11 +15,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from html import escape
 
 from calibkit.course import explorers
 from calibkit.course.classroom import forms, handouts, reading, rubrics
-from calibkit.pictures import svg
 
 PLACE = re.compile(r"\{\{ (?P<kind>(?:[a-z]+ )?\w+) \| (?P<what>.+?) \}\}")
 PER_CENT = re.compile(r"(?<=\d)%")
@@ -86,11 +84,10 @@ def _print(number: str, pattern: str) -> str:
 
 def _figure(number: str, words: str) -> str:
     notebook = _notebook(number)[1]
-    images = [one for cell in notebook.cells for one in handouts._images(cell) if words in one[1]]
+    images = [one for cell in notebook.cells for one in handouts.images(cell) if words in one[1]]
     if len(images) != 1:
         raise ValueError(f"{len(images)} figures have these words in their text, not one")
-    ((source, alt),) = images
-    return f'<figure><img src="{source}" alt="{escape(alt)}"></figure>'
+    return f"<figure>{handouts.image(*images[0])}</figure>"
 
 
 def _at(name: str, value: str) -> explorers.Frame:
@@ -106,10 +103,7 @@ def _at(name: str, value: str) -> explorers.Frame:
 
 
 def _slider(name: str, value: str) -> str:
-    frame = _at(name, value)
-    first, *others = frame.panels
-    shown = svg.image(first, frame.readout) + "".join(map(svg.image, others))
-    return f'<figure class="row">{shown}</figure>'
+    return handouts.row(_at(name, value), tag="figure")
 
 
 def _readout(name: str, what: str) -> str:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from html import escape
 from pathlib import Path
 
 from nbconvert.filters.markdown_mistune import MarkdownWithMath
 
-from calibkit.course import browser, checkout, pages
+from calibkit.course import browser, checkout, pages, shell
 from calibkit.course.classroom import forms, reading, rubrics
 from calibkit.course.classroom.kits import slides
 from calibkit.course.classroom.kits.places import KitError, fill
@@ -27,39 +26,6 @@ PAGES = {
     "quiz_answers.html": ("answers to the quiz", ("Quiz answers",)),
 }
 PARTS = {"Slides", *(part for _, parts in PAGES.values() for part in parts)}
-STYLE = """\
-body { max-width: 56rem; margin: 1rem auto; padding: 0 1rem; font: 1rem/1.5 sans-serif; }
-table { border-collapse: collapse; } th, td { text-align: left; vertical-align: top;
-  padding: .3rem .7rem .3rem 0; border-bottom: 1px solid #767676; }
-.wide { overflow-x: auto; }
-pre { white-space: pre-wrap; overflow-wrap: anywhere; padding: .5rem; border: 1px solid #767676; }
-.formula { display: block; margin: .5rem 0; overflow-x: auto; }
-.anchor-link { display: none; }
-figure { margin: 1rem 0; background: #fff; } figure img { max-width: 100%; }
-@media (prefers-color-scheme: dark) { html { color-scheme: dark; } }
-@media print { body { max-width: none; } h2, h3 { break-after: avoid; }
-  tr { break-inside: avoid; } }"""
-PAGE = """\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; \
-style-src 'unsafe-inline'">
-<title>{title}</title>
-<style>
-{style}
-</style>
-</head>
-<body>
-<main>
-<h1>{title}</h1>
-{body}
-</main>
-</body>
-</html>
-"""
 FILES = f"""\
 ## What is in this folder
 
@@ -146,7 +112,7 @@ def _page(title: str, parts: Mapping[str, str], wanted: tuple[str, ...]) -> str:
     shown = [f"## {part}\n\n{parts[part]}" if len(wanted) > 1 else parts[part] for part in wanted]
     if "Plan" in wanted:
         shown.insert(1, FILES)
-    return PAGE.format(title=escape(title), style=STYLE, body=_html("\n\n".join(shown)))
+    return shell.render("kit.html", title=title, body=_html("\n\n".join(shown)))
 
 
 def _html(text: str) -> str:
