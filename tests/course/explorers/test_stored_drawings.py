@@ -68,11 +68,7 @@ ALONG = {
     "soft_targets": {"accuracy": SHARE, "ECE, networks": f"ECE {NUMBER}", "ECE, optimum p*": None},
     "real_network": {"accuracy": SHARE, "mean confidence": SURE},
     "start_here": {"accuracy": SHARE, "mean confidence": SURE},
-    "subset_share": {
-        "accuracy": SHARE,
-        "mean confidence": SURE,
-        "ECE (25 bins)": f"ECE {NUMBER}",
-    },
+    "subset_share": {"accuracy": SHARE, "mean confidence": SURE},
     "translation": {
         "accuracy": SHARE,
         "mean confidence": SURE,
