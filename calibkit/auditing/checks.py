@@ -131,11 +131,13 @@ def better_order(
     error = np.sqrt(max(best * (1 - best), 1 / n) / n)
     chance = np.sqrt(2 * np.log(count) / n)  # some of many orders is better by luck
     absent = np.isin(said, np.unique(labels), invert=True).mean()
-    if absent <= ABSENT and (best - mine < max(POINTS, CLEAR * error, chance) or mine > 0.5):
+    against = count == 2 and area(np.diff(matrix, axis=1)[:, 0], labels == 1)[1] < -BELOW
+    better = best - mine >= max(POINTS, CLEAR * error, chance) and mine <= 0.5
+    if absent <= ABSENT and not better and not against:
         return
     unnamed = [f"unnamed_{k}" for k in range(count)]
     found = None
-    if best - mine > POINTS:
+    if best - mine > POINTS or against:
         found = likeliest(pd.Series(np.array(classes)[labels]), unnamed, matrix, kind)
     absence = f", and {absent:.0%} are predicted as classes that no label names" if absent else ""
     raise Unclear(
@@ -155,10 +157,9 @@ def direction(
     if options.columns_as_named or not 0 < labels.sum() < len(labels):
         return
     found, z = area(scores, labels == 1)
-    odds = 0.0
-    if kind in ("probs", "percent", "logprobs"):
-        inner = np.clip(scores, 1e-3, 1 - 1e-3)
-        odds = float(np.where(labels == 1, 1, -1) @ np.log(inner / (1 - inner)))
+    inner = np.clip(scores, 1e-3, 1 - 1e-3)
+    each = scores if kind == "logits" else np.log(inner / (1 - inner))
+    odds = float(np.where(labels == 1, 1, -1) @ np.clip(each, -7, 7))
     if z < -BELOW or (z < BELOW and odds < -LIKELIER and options.positive is None):
         others = [value for value in values if value != positive]
         other = others[0] if len(others) == 1 else None

@@ -229,7 +229,8 @@ def scores(table: Any, label: list[str], able: list[list[str]], options: Options
     if len(own) == 1:
         own = min((f for f in found if len(f.scores) == 1), key=lambda f: f.order[3:]).scores
         evidence = next(fit.evidence for fit in found if fit.scores == own)
-        if evidence < CLEARLY and bare(own[0]) not in USUAL:
+        stated = bare(own[0]) in USUAL or (names.kind_of(own) and "p" not in parts(own[0]))
+        if evidence < CLEARLY and not stated:
             return Unclear(why)
     return Unclear(why, scores=as_typed(table, own))
 
@@ -289,9 +290,14 @@ def of_what(table: Any, label: list[str], score: str, why: str, **more: Any) -> 
     few = choices("positive", values) if len(values) <= 4 else "--positive VALUE"
     why += f": say which label it is of, {few}, or of which column of predictions, --predicted "
     why += joined((able or ["COLUMN"])[:1])
-    if values and {*map(str.casefold, values)} <= {"correct", "incorrect", "right", "wrong"}:
+    right = len(values) == 2 and {*map(str.casefold, values)} <= {*names.POSITIVE, *names.NEGATIVE}
+    if right and not able and bare(score) in names.CONFIDENCES:
         why += f"; or if {label[0]!r} says what is right, --kind confidence"
-        return Unclear(why, **more, label=label, kind="confidence")
+        if {*values} != {"0", "1"}:  # words: of what, the name says
+            judged = parts(label[0]) & names.JUDGED or "correct" in map(str.casefold, values)
+            return Unclear(
+                why, **more, **({"label": label, "kind": "confidence"} if judged else {})
+            )
     return Unclear(why, **more, **meaning(table, score, words, able))
 
 

@@ -29,7 +29,7 @@ CORRECT = _listed(
 MARK = "score"  # of an answer, right or wrong, where it holds nothing but 0 and 1
 WRONG = ("wrong", "is_wrong", "incorrect", "is_incorrect", "error", "is_error", "mistake", "miss")
 CONFIDENCES = _listed(
-    """confidence conf max_prob maxprob max_probability max_softmax msp confidence_score
+    """confidence conf certainty max_prob maxprob max_probability max_softmax msp confidence_score
     answer_confidence verbalized_confidence verbalised_confidence prediction_score
     prediction_probability prediction_confidence pred_score predicted_score predicted_prob
     predicted_probability pred_prob pred_conf top_prob top1_prob top1_score
@@ -57,6 +57,11 @@ DECISIONS = _set(
 BESIDE = _set(  # of columns that are neither labels nor scores
     """index id unnamed row fold repeat split weight weights threshold age epoch step time date
     seed rank entropy loss year resample number nr no usage count cutoff margin
+    """
+)
+JUDGED = _set(  # of columns that say, by two words, whether an answer is right
+    """verdict judge judged judgement judgment grade graded correct right match matched pass passed
+    solved success hit
     """
 )
 POSITIVE = ("1", "yes", "true", "correct", "right", "positive", "pos", "y", "t", "+1", "+")

@@ -36,9 +36,9 @@ whole numbers as these (1.0 and "01" are 1): `names.word`.
 4. `sorted_classes`: from left to right the scores fall, or rise, in every one of 20 rows and more.
 5. `columns_as_named`: at most half of the rows are right, and labels assigned to other columns
    would make more of them right, by 5 points, 3 standard errors and sqrt(2 log K / n); or a fifth
-   of the rows is predicted as classes that no label names. One column: the area under its ROC
-   curve is 2 standard errors below .5, or, where no --positive says so, less than 2 above it and
-   the other label is more likely by 5 in the log-likelihood.
+   of the rows is predicted as classes that no label names. One or two columns: the area under the
+   ROC curve is 2 standard errors below .5; one column also where no --positive says so, it is less
+   than 2 above, and the other label is more likely by 5 in the log-likelihood.
 """
 
 from __future__ import annotations
@@ -138,11 +138,12 @@ def predictions(table: Table, options: Options) -> Predictions:
         checks.sorted_scores(matrix, words, roles, table, options)
     kind, note = kinds.decided(matrix, walked, roles.scores, options, answers=roles.answers)
     matrix = kinds.scaled(matrix, kind, single)
+    if single:
+        rows = {c: table[c][kept] for c in table.columns if c not in roles.scores}
+        checks.row_a_class(matrix[:, 0], rows, roles, table.file, options)
     if roles.answers:
         read = _answers(matrix, words, decided, kind, options)
     elif single:
-        rows = {c: table[c][kept] for c in table.columns if c not in roles.scores}
-        checks.row_a_class(matrix[:, 0], rows, roles, table.file, options)
         read = _of_one(matrix[:, 0], words, kind, table, roles, options)
     else:
         read = _of_classes(matrix, words, kind, table, roles, options)

@@ -581,7 +581,7 @@ def _masked(series: pd.Series, missing: str | None) -> pd.Series:
         found = pd.to_numeric(series, errors="coerce")
         if found.notna().sum() == series.notna().sum():
             return found
-    percent = series.dropna().map(lambda cell: str(cell).strip().endswith("%"))
+    percent = series.dropna().map(lambda cell: str(cell).strip().endswith(("%", "cent")))
     if percent.any() and not percent.all():
         return series  # of two units
     found, filled = numbers(series), series.notna().sum()
@@ -613,6 +613,7 @@ def numbers(series: pd.Series) -> pd.Series:
     if pd.api.types.is_bool_dtype(series.dtype) or series.map(type).eq(bool).any():
         return pd.Series(np.nan, index=series.index)
     texts = series.dropna().map(str).str.strip().map(_bared)
+    texts = texts.str.replace(r"\s*per ?cent$", "%", regex=True)
     if len(texts) and texts.str.endswith("%").all():
         texts = texts.str.rstrip("% \N{NO-BREAK SPACE}").str.replace(",", ".")
         return pd.to_numeric(texts, errors="coerce").reindex(series.index) / 100
@@ -725,14 +726,19 @@ def _pt(path: Path) -> dict[str, Any]:
             f"{path.name} is no file of tensors alone; load it yourself and call "
             f"calibkit.audit(logits, labels)"
         ) from None
+    if isinstance(held, dict) and len(held) == 1 and isinstance(*held.values(), list | tuple):
+        (held,) = held.values()
     if isinstance(held, list | tuple) and held:
         if all(isinstance(batch, list | tuple | dict) for batch in held):
             named = isinstance(held[0], dict)
             keys = held[0] if named else range(len(held[0]))
-            parts = [[_plain(batch[k]) for batch in held] for k in keys]
-            rows = any(part[0].ndim == 0 for part in parts)  # a batch is a row
-            joined = [np.stack(part) if rows else np.concatenate(part) for part in parts]
-            held = {k if named else f"arr_{k}": part for k, part in zip(keys, joined, strict=True)}
+            parts = {k: [_plain(batch[k]) for batch in held] for k in keys}
+            rows = any(part[0].ndim == 0 and part[0].dtype.kind in "iub" for part in parts.values())
+            held = {
+                k if named else f"arr_{k}": np.stack(part) if rows else np.concatenate(part)
+                for k, part in parts.items()
+                if rows or part[0].ndim  # a lone label is a row's; a lone loss a batch's
+            }
         else:
             held = {f"arr_{k}": value for k, value in enumerate(held)}
     if not isinstance(held, dict):

@@ -24,6 +24,8 @@ export function checkClasses(scores, labels, classes) {
   if (n >= MANY && mine === 1) found("The labels are what the scores say in every row: the model's own predictions?");
   const present = new Set(labels), absent = said.reduce((sum, place) => sum + !present.has(place), 0) / n;
   if (absent > ABSENT) found("Many rows are predicted as classes that no label names");
+  const apart = classes === 2 ? Float64Array.from(labels, (_, row) => scores[2 * row + 1] - scores[2 * row]) : null;
+  if (apart && areaOf(apart, labels).z < -BELOW) found("The scores fit the other order of the two classes better");
   if (mine > 0.5) return;
   const pairs = new Float64Array(classes * classes);
   labels.forEach((place, row) => { pairs[place * classes + said[row]] += 1; });
@@ -51,14 +53,20 @@ export function checkOne(scores, labels, others) {
   if (n >= FEW && least >= 0.5) found("No score is below one half: it may be of what each row predicts");
   if (mean > 20 * rate) found("The scores say far more than the labels: they may be per cent");
   if (ones && ones < n) {
-    const area = (rankSums(scores, labels) - (ones * (ones + 1)) / 2) / (ones * (n - ones));
-    const z = (area - 0.5) / Math.sqrt((n + 1) / (12 * ones * (n - ones)));
+    const { area, z } = areaOf(scores, labels);
     if (z < BELOW) found("The scores do not fit the label clearly: they may be of the other");
     if (area === 1) found("A threshold parts the labels: are they the model's own predictions?");
   }
   if (n >= FEW && others.some((column) => sumsOfParts(column, scores))) {
     found("The scores of rows that share a value sum to 1: a row a class, no samples");
   }
+}
+
+// The area under the ROC curve, and by how many standard errors it lies above one half.
+function areaOf(scores, labels) {
+  const n = labels.length, ones = labels.reduce((a, b) => a + b, 0), pairs = ones * (n - ones);
+  const area = pairs ? (rankSums(scores, labels) - (ones * (ones + 1)) / 2) / pairs : 0.5;
+  return { area, z: pairs ? (area - 0.5) / Math.sqrt((n + 1) / (12 * pairs)) : 0 };
 }
 
 function sumsOfParts(column, scores) {

@@ -10,7 +10,7 @@ export const LABEL_NAMES = words(`gold gold_label ground_truth groundtruth truth
 export const CORRECT_NAMES = words(`correct is_correct iscorrect hit right is_right exact_match acc acc_norm
   quasi_exact_match`);
 export const WRONG_NAMES = words(`wrong is_wrong incorrect is_incorrect error is_error mistake miss`);
-export const CONFIDENCE_NAMES = words(`confidence conf max_prob maxprob max_probability max_softmax msp
+export const CONFIDENCE_NAMES = words(`confidence conf certainty max_prob maxprob max_probability max_softmax msp
   confidence_score answer_confidence verbalized_confidence verbalised_confidence prediction_score
   prediction_probability prediction_confidence pred_score predicted_score predicted_prob predicted_probability
   pred_prob pred_conf top_prob top1_prob top1_score`);
