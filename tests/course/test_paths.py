@@ -47,7 +47,7 @@ def test_the_head_of_a_lesson_names_the_next_one_on_each_path(number):
 
 
 def test_minutes_are_those_of_the_sittings_without_homework_and_project():
-    assert minutes("02") == [45, 35]
+    assert minutes("02") == [40]
     assert minutes("03") == [30]
     assert minutes("17") == [45]
 

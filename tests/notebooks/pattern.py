@@ -14,7 +14,6 @@ from tests.notebooks.lint import END, code_cells, prose
 
 
 MINUTES, VERDICTS, VISIBLE_LINES = 60, 2, 18  # of a sitting; in the reader's way; of a cell
-UNANSWERED = ("01", "02")  # these do not end in a bold answer yet
 COMMENT = "What came out"  # the title of the fold under a prediction and its figure
 OPENING = 8  # cells within which the main slider stands, before anything is trained
 TRAINS = re.compile(r"\b(sweep\.run|training\.fit)\(")
@@ -46,7 +45,7 @@ def complaints(notebook, glossary: Mapping[str, str], lesson: str) -> list[str]:
         *_times(notebook),
         *_opening(notebook),
         *_verdicts(notebook),
-        *_answer(notebook, lesson),
+        *_answer(notebook),
         *_images(notebook),
         *_terms(notebook, glossary, lesson),
         *_language(notebook),
@@ -140,14 +139,12 @@ def stated_minutes(notebook) -> list[int]:
     return syllabus.times(prose(notebook)).all
 
 
-def _answer(notebook, lesson: str) -> Iterator[str]:
+def _answer(notebook) -> Iterator[str]:
     """A bold answer at the end, and no answer to a prediction in the open."""
     text = prose(notebook)
     found = re.search(r"^## The answer\n(.*?)(?=^## )", text, re.MULTILINE | re.DOTALL)
-    if lesson not in UNANSWERED and not (found and re.search(r"\*\*.{40,}?\*\*", found[1], re.DOTALL)):
+    if not (found and re.search(r"\*\*.{40,}?\*\*", found[1], re.DOTALL)):
         yield "does not end in a bold answer to its question, under '## The answer'"
-    if lesson in UNANSWERED:
-        return
     for place, cell in enumerate(notebook.cells[:-1]):
         after = notebook.cells[place + 1]
         if "answer" in cell.metadata.get("tags", ()) and after.cell_type == "markdown":

@@ -19,7 +19,7 @@ LESSONS = {
     "lesson_05_dataset_size": ("gap_interval",),
     "lesson_06_label_noise": ("noise_matrix", "noisy_nll"),
     "lesson_07_class_imbalance": ("other_prior", "class_errors"),
-    "lesson_08_temperature": ("cooled_nll", "matching_temperature"),
+    "lesson_08_temperature": ("fitted_temperature",),
     "lesson_09_soft_targets": ("smoothed_loss", "penalty_posterior", "selective_risk"),
     "lesson_10_focal_theory": ("gradient_ratio", "gamma_star", "focal_posterior"),
     "lesson_11_focal_practice": ("sample_gamma", "ensemble_probs"),

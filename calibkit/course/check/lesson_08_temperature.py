@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-import functools
+import math
+import warnings
+from collections.abc import Callable
 
 import torch
-from scipy.optimize import brentq
+from scipy.optimize import minimize_scalar
 from torch import Tensor
 
-from calibkit.course.check.engine import Mistake, exercise
+from calibkit import metrics
+from calibkit.course.check.engine import exercise
+from calibkit.recalibration import TemperatureScaler
+
+LOW, HIGH = 0.05, 50.0  # between which the exercise looks for T
 
 
 def _scored(n: int, classes: int, steep: float, seed: int) -> tuple[Tensor, Tensor]:
@@ -19,189 +25,103 @@ def _scored(n: int, classes: int, steep: float, seed: int) -> tuple[Tensor, Tens
     return logits, torch.where(torch.rand(n, generator=generator) < 0.7, logits.argmax(1), other)
 
 
-def _case(n: int, classes: int, steep: float, seed: int, T: float) -> tuple[Tensor, Tensor, float]:
-    return (*_scored(n, classes, steep, seed), T)
-
-
-COOLED = {
-    "40 rows, too steep, 4 classes": _case(40, 4, 5.0, 0, 2.5),
-    "30 rows, too flat, 3 classes": _case(30, 3, 0.5, 1, 0.4),
-    "25 rows at T = 1": _case(25, 5, 2.0, 2, 1.0),
-    "one row only": _case(1, 3, 1.0, 3, 3.0),
-    "two classes only": _case(12, 2, 3.0, 4, 1.7),
-    "logits of hundreds": _case(15, 4, 300.0, 5, 40.0),
-    "logits of hundreds at T = 1, whose softmax has zeros": _case(15, 4, 500.0, 6, 1.0),
-    "logits of hundreds in float32, at T = 1.5": (
-        _scored(20, 5, 200.0, 7)[0].float(),
-        _scored(20, 5, 200.0, 7)[1],
-        1.5,
+CASES = {
+    "40 rows, much too sure, 4 classes": _scored(40, 4, 8.0, 0),
+    "60 rows that are not sure enough, 3 classes": _scored(60, 3, 0.4, 1),
+    "two classes only": _scored(24, 2, 4.0, 4),
+    "50 rows, a T not far from 1, 5 classes": _scored(50, 5, 2.0, 2),
+    "large logits in float32": tuple(
+        part.float() if part.is_floating_point() else part for part in _scored(30, 5, 20.0, 7)
     ),
-    "300 rows, 10 classes, a T of 0.1": _case(300, 10, 0.3, 8, 0.1),
+    "40 rows, not sure enough, 6 classes": _scored(40, 6, 0.8, 11),
+    "300 rows, 10 classes": _scored(300, 10, 6.0, 8),
+    "a class without a label": (
+        torch.cat([_scored(30, 3, 5.0, 9)[0], torch.full((30, 1), -2.0, dtype=torch.float64)], 1),
+        _scored(30, 3, 5.0, 9)[1],
+    ),
 }
 
 
-def _nll(log_probs: Tensor, labels: Tensor) -> Tensor:
-    return -log_probs.gather(1, labels[:, None])[:, 0].mean()
+def _fitted(logits: Tensor, labels: Tensor) -> float:
+    with warnings.catch_warnings():  # of mistakes that send T to an end
+        warnings.simplefilter("ignore")
+        scaler = TemperatureScaler(limits=(LOW, HIGH)).fit(logits.double(), labels)
+    return scaler.temperature
 
 
-def _cooled(logits: Tensor, labels: Tensor, T: float) -> Tensor:
-    return _nll((logits / T).log_softmax(dim=1), labels)
+def _nll(logits: Tensor, labels: Tensor, T: float) -> float:
+    return torch.nn.functional.cross_entropy(logits.double() / T, labels).item()
 
 
-@exercise(
-    cases=COOLED,
-    mistakes=[
-        Mistake(
-            lambda z, y, T: _nll((z * T).log_softmax(dim=1), y),
-            "you multiplied by T. Divide: a large T makes the prediction less extreme.",
-        ),
-        Mistake(
-            lambda z, y, T: _nll(z.log_softmax(dim=1), y),
-            "T has no effect: divide the logits by it before the softmax.",
-        ),
-        Mistake(
-            lambda z, y, T: _nll(z.log_softmax(dim=1) / T, y),
-            "you divided after the softmax: the rows no longer sum to 1. Divide the logits.",
-        ),
-        Mistake(
-            lambda z, y, T: _nll((z.softmax(dim=1) / T).log_softmax(dim=1), y),
-            "a softmax was taken of probabilities. Divide the logits by T, then one softmax.",
-        ),
-        Mistake(
-            lambda z, y, T: _nll((z / T).softmax(dim=1).log_softmax(dim=1), y),
-            "the softmax was taken twice (cross_entropy has one inside).",
-        ),
-        Mistake(
-            lambda z, y, T: _cooled(z, z.argmax(dim=1), T),
-            "you took the predicted class in place of the label.",
-        ),
-        Mistake(
-            lambda z, y, T: -(z / T).softmax(dim=1).gather(1, y[:, None]).mean(),
-            "the logarithm is missing.",
-        ),
-        Mistake(
-            lambda z, y, T: -(z / T).softmax(dim=1).gather(1, y[:, None]).mean().log(),
-            "you took the mean first. Take the logarithm of each row, then the mean.",
-        ),
-        Mistake(
-            lambda z, y, T: T * _cooled(z, y, T),
-            "you multiplied the loss by T too, as distillation does; calibration does not.",
-        ),
-        Mistake(
-            lambda z, y, T: -(z / T).gather(1, y[:, None]).mean(),
-            "the softmax is missing: logits are no log-probabilities.",
-        ),
-        Mistake(
-            lambda z, y, T: _nll((z / T).log_softmax(dim=0), y),
-            "the softmax runs along the wrong axis: dim=1, over the classes.",
-        ),
-    ],
-)
-def cooled_nll(logits, labels, T):
-    """The mean NLL of labels (n,), in nats, with the logits (n, K) divided by T: one number."""
-    return _cooled(logits.double(), labels, T).item()
+def _probs(logits: Tensor, T: float) -> Tensor:
+    return (logits.double() / T).softmax(dim=1)
 
 
-def _target(n: int, classes: int, steep: float, seed: int, accuracy: float) -> tuple[Tensor, float]:
-    return _scored(n, classes, steep, seed)[0], accuracy
+def _gap(logits: Tensor, labels: Tensor, T: float) -> float:
+    return abs(metrics.signed_gap(_probs(logits, T), labels))
 
 
-MATCHED = {
-    "20 rows that are too sure, 4 classes": _target(20, 4, 5.0, 0, 0.65),
-    "16 rows that are much too cautious, 3 classes": _target(16, 3, 0.4, 1, 0.8),
-    "15 rows that are right already, nearly": _target(15, 5, 2.5, 2, 0.72),
-    "one row only": _target(1, 3, 2.0, 3, 0.6),
-    "two classes only": _target(10, 2, 4.0, 4, 0.75),
-    "logits of hundreds": _target(12, 6, 100.0, 5, 0.55),
-    "an accuracy little above chance": _target(14, 10, 3.0, 6, 0.16),
-}
+def _ece(logits: Tensor, labels: Tensor, T: float) -> float:
+    return metrics.ece(_probs(logits, T), labels)
 
 
-def _confidence(logits: Tensor, T: float) -> float:
-    return (logits.double() / T).softmax(dim=1).amax(dim=1).mean().item()
+def _of_grid(loss: Callable, step: float) -> Callable:
+    """The T of the lowest loss on a grid of this step."""
+
+    def answer(logits: Tensor, labels: Tensor) -> float:
+        grid = [step * place for place in range(1, round(HIGH / step) + 1)]
+        return min(grid, key=lambda T: loss(logits, labels, T))
+
+    return answer
 
 
-def _matching(logits: Tensor, accuracy: float) -> float:
-    return brentq(lambda T: _confidence(logits, T) - accuracy, 0.01, 500)
+def _lowest(loss: Callable) -> Callable:
+    """The T of the lowest loss: of a fine grid, and then between its neighbours."""
 
+    def answer(logits: Tensor, labels: Tensor) -> float:
+        def at(power: float) -> float:
+            return loss(logits, labels, math.exp(power))
 
-def _median(logits: Tensor, accuracy: float) -> float:
-    def gap(T: float) -> float:
-        return (logits / T).softmax(dim=1).amax(dim=1).quantile(0.5).item() - accuracy
+        grid = torch.linspace(-3.0, 3.9, 120).tolist()
+        best = min(grid, key=at)
+        width = grid[1] - grid[0]
+        found = minimize_scalar(at, bounds=(best - width, best + width), method="bounded")
+        return math.exp(found.x)
 
-    return brentq(gap, 0.01, 500)
-
-
-def _one_by_one(logits: Tensor, accuracy: float) -> float:
-    return sum(_matching(row[None], accuracy) for row in logits) / len(logits)
-
-
-def _of_grid(logits: Tensor, accuracy: float, step: float) -> float:
-    """The best T of a grid of this step, from its first value up to 50."""
-    grid = [step * place for place in range(1, round(50 / step) + 1)]
-    return min(grid, key=lambda T: abs(_confidence(logits, T) - accuracy))
-
-
-def _of_probabilities(logits: Tensor, accuracy: float) -> float:
-    return brentq(
-        lambda T: _confidence(logits.softmax(dim=1), T) - accuracy, 1e-4, 500, maxiter=1000
-    )
+    return answer
 
 
 @exercise(
-    cases=MATCHED,
-    mistakes=[
-        Mistake(
-            lambda z, a: 1 / _matching(z, a),
-            "this is 1 / T: you found the factor by which the logits are multiplied.",
+    cases=CASES,
+    mistakes={
+        "this is 1 / T: you found the factor by which the logits are multiplied.": (
+            lambda z, y: 1 / _fitted(z, y)
         ),
-        Mistake(
-            lambda z, a: torch.tensor(_matching(z, a)).log(),
-            "this is log T. Take its exponential.",
+        "this is log T. Take its exponential.": lambda z, y: math.log(_fitted(z, y)),
+        "this is the NLL at T. Return T itself.": lambda z, y: _nll(z, y, _fitted(z, y)),
+        "this is the lower end of the search. Your loss falls with T: is the logarithm missing, or "
+        "did you take the predicted class in place of the label?": lambda z, y: LOW,
+        "this is the upper end of the search. Your loss falls as T rises: is a minus missing?": (
+            lambda z, y: HIGH
         ),
-        Mistake(
-            lambda z, a: _confidence(z, 1.0) / a,
-            "this is mean confidence divided by accuracy. The confidence is not proportional "
-            "to 1 / T: search for the T.",
+        "a softmax was taken of probabilities. Divide the logits by T, then one softmax.": (
+            lambda z, y: _fitted(z.double().softmax(dim=1) - 1, y)
         ),
-        Mistake(
-            lambda z, a: _matching(z, 1 - a),
-            "you matched 1 - accuracy, the share of errors.",
+        "this is the T at which the network is as sure as it is right. Look for the lowest NLL.": (
+            _lowest(_gap)
         ),
-        Mistake(
-            lambda z, a: _confidence(z, _matching(z, a)),
-            "this is the mean confidence at T. Return T itself.",
+        "this is the T of the lowest ECE, which has several low points. Look for the lowest NLL.": (
+            _lowest(_ece)
         ),
-        Mistake(
-            lambda z, a: _confidence(z, 1.0) - a,
-            "this is the signed gap at T = 1, not a temperature.",
+        "this is the T of the lowest Brier score. Look for the lowest NLL.": _lowest(
+            lambda z, y, T: metrics.brier(_probs(z, T), y)
         ),
-        Mistake(_median, "you matched the median. Take the mean confidence over the rows."),
-        Mistake(
-            _one_by_one,
-            "you matched every row by itself and took the mean of the temperatures. One T is asked "
-            "for which the mean confidence of all rows is right.",
-        ),
-        *(
-            Mistake(
-                functools.partial(_of_grid, step=step),
-                f"this is the best T of a grid of step {step:g}, which is too coarse: it must be "
-                f"right to 1 % of T. Halve the range again and again.",
-            )
-            for step in (0.1, 0.05, 0.5, 1.0)
-        ),
-        Mistake(
-            _of_probabilities,
-            "a softmax was taken of probabilities. Divide the logits by T, then one softmax.",
-        ),
-    ],
-    slips={
-        r"different signs": "brentq needs two ends at which the function has different signs: "
-        "subtract the accuracy, and search from 0.05 to 50.",
+        "this is the best T of a grid, which is too coarse: it must be right to 1 % of T. Move the "
+        "ends nearer again and again.": [_of_grid(_nll, step) for step in (0.05, 0.1, 0.5, 1.0)],
     },
     tolerance=0.01,
     absolute=1e-4,
 )
-def matching_temperature(logits, accuracy):
-    """The T at which softmax(logits / T) of logits (n, K) has this mean confidence: one number."""
-    return _matching(logits, accuracy)
+def fitted_temperature(logits, labels):
+    """The T in [0.05, 50] with the lowest NLL of labels (n,), logits (n, K) divided by T."""
+    return _fitted(logits, labels)

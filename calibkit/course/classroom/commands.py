@@ -50,7 +50,7 @@ def add(commands) -> None:
     words = "that of the code that was graded, as the student's page has it: says if it is the same"
     add.add_argument("--fingerprint", metavar="XXXX-XXXX", help=words)
     add.add_argument("--roster", metavar="FILE.csv", help=ROSTER)
-    words = "those that were set, by the column's name: signed_gap cooled_nll; default: all"
+    words = "those that were set, by the column's name: signed_gap fitted_temperature; default: all"
     add.add_argument("--exercises", nargs="+", default=(), metavar="NAME", help=words)
     trust = "grade without a sandbox where none works: students' code may do what you may"
     add.add_argument("--trust", action="store_true", help=trust)

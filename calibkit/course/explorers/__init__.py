@@ -17,7 +17,7 @@ from calibkit.course.explorers.digits import (
 from calibkit.course.explorers.explorer import Explorer, Frame, Slider
 from calibkit.course.explorers.labels import labels_frame
 from calibkit.course.explorers.library import keep, stored
-from calibkit.course.explorers.moving import cooling_frame, film_frame, needs_frame, rivals_frame
+from calibkit.course.explorers.moving import cooling_frame, film_frame, rivals_frame
 from calibkit.course.explorers.promises import Example, promise_frame
 from calibkit.course.explorers.spread import spread_frame
 from calibkit.course.explorers.words import next_word_frame
@@ -36,7 +36,6 @@ __all__ = [
     "film_frame",
     "keep",
     "labels_frame",
-    "needs_frame",
     "networks",
     "next_word_frame",
     "noisier_frame",

@@ -17,7 +17,6 @@ from calibkit.pictures.svg import Frame
 EXACT = palette.TRUTH.named("exact posterior")
 TEST, TRAINING = palette.group(0, "test"), palette.group(1, "training")
 COOLED = palette.CURED.named("the network")
-CHOSEN = palette.group(4, "the chosen map")
 SCALE = 1.3  # of a film: three plots fill the width of a lesson
 Row = Mapping[str, float]
 
@@ -101,56 +100,6 @@ def cooling_frame(
     gap, ece = 100 * row["gap"], 100 * row["ece"]
     words = f"signed gap {gap:+.1f} %, ECE {ece:.1f} %, NLL {row['nll']:.3f}"
     return panels.frame(drawn, title=f"T = {at:g}", readout=words, values=row)
-
-
-def needs_frame(
-    reliability: Reliability,
-    errors: pd.DataFrame,
-    chosen: str,
-    n: int,
-    *,
-    nothing: str,
-    one: str,
-    ceiling: float = 0.6,
-) -> Frame:
-    """The diagram of a map that was fitted on n images, and its error against the images used.
-
-    errors: a row a run with the columns network, map, n and distance; each network gets a panel
-        with the mean over its runs for `chosen`, for the map called `one`, and for `nothing`.
-
-    Raises ValueError for a map or an n that the table does not have.
-
-    >>> from calibkit import metrics
-    >>> r = metrics.reliability([[0.9, 0.1], [0.6, 0.4]], [0, 1], bins=5)
-    >>> errors = pd.DataFrame({"network": "plain", "map": ["no map", "no map", "T", "T"],
-    ...                        "n": [20, 5000, 20, 5000], "distance": [0.4, 0.4, 0.3, 0.2]})
-    >>> needs_frame(r, errors, "T", 5000, nothing="no map", one="T").readout
-    'T, fitted on 5,000 images: distance 0.200 for plain (no map 0.400, T 0.200)'
-    """
-    for name in (chosen, nothing, one):
-        validate.choice("map", name, tuple(errors["map"].unique()))
-    validate.choice("n", n, tuple(errors.n.unique().tolist()))
-    drawn, words = [panels.reliability_plot("reliability", reliability)], []
-    roles = {nothing: palette.TRAINED, one: palette.CURED, chosen: CHOSEN}
-    axes: dict[str, Any] = {
-        "x_label": "thousand images used",
-        "y_label": "distance",
-        "x_ticks": (0.02, 0.1, 1, 5),  # longer numbers would leave the panel
-        "y_ticks": (0, ceiling / 2, ceiling),
-        "log_x": True,
-    }
-    for network, runs in errors.groupby("network", sort=False):
-        means = runs.pivot_table(index="n", columns="map", values="distance")
-        here, marks = means.loc[n], []
-        for place, (name, role) in enumerate(roles.items()):
-            marks.append(_line(role, means.index / 1000, means[name]))
-            marks.append(_key(role.named(name), 8, 118 + 16 * place, marked=False))
-        marks.append(_marker(CHOSEN, n / 1000, here[chosen]))
-        drawn.append(panels.plot(str(network), marks, **axes))
-        beside = ", ".join(f"{name} {here[name]:.3f}" for name in (nothing, one))
-        words.append(f"{here[chosen]:.3f} for {network} ({beside})")
-    title = f"{chosen}, fitted on {n:,} images"
-    return panels.frame(drawn, title=title, readout=f"distance {'; '.join(words)}")
 
 
 def rivals_frame(models: Sequence[Reliability], titles: Sequence[str], *, readout: str) -> Frame:

@@ -418,10 +418,6 @@ WRONG |= {
 }
 
 
-def mean_confidence(z, T):
-    return float((z.double() / T).softmax(1).max(1).values.mean())
-
-
 def halved(f, low=0.05, high=50.0):
     for _ in range(30):
         middle = (low * high) ** 0.5
@@ -429,36 +425,27 @@ def halved(f, low=0.05, high=50.0):
     return low
 
 
-def nearest(z, accuracy, grid):
-    return min(grid, key=lambda T: abs(mean_confidence(z, T) - accuracy))
+def nll_at(z, y, T):
+    return torch.nn.functional.cross_entropy(z.double() / T, y).item()
 
 
-def matched(z, accuracy):
-    return halved(lambda T: mean_confidence(z, T) - accuracy)
+def coolest(z, y, low=0.05, high=50.0, rounds=60, loss=nll_at):
+    for _ in range(rounds):
+        left, right = low ** (2 / 3) * high ** (1 / 3), low ** (1 / 3) * high ** (2 / 3)
+        low, high = (left, high) if loss(z, y, left) > loss(z, y, right) else (low, right)
+    return low
 
 
-RIGHT |= {
-    "cooled_nll": lambda z, y, T: torch.nn.functional.cross_entropy(z / T, y),
-    "matching_temperature": matched,
-}
+RIGHT |= {"fitted_temperature": coolest}
 WRONG |= {
-    "cooled_nll": [
-        (lambda z, y, T: torch.nn.functional.cross_entropy(z * T, y), "multiplied by T"),
-        (lambda z, y, T: torch.nn.functional.cross_entropy(z, y), "no effect"),
-        (lambda z, y, T: torch.nn.functional.cross_entropy(z, y) / T, "after the softmax"),
-        (lambda z, y, T: torch.nn.functional.cross_entropy(z.softmax(1) / T, y), "softmax"),
-        (lambda z, y, T: torch.nn.functional.cross_entropy((z / T).softmax(1), y), "twice"),
-        (lambda z, y, T: -(z / T).softmax(1)[range(len(y)), y].mean(), "logarithm is missing"),
-    ],
-    "matching_temperature": [
-        (lambda z, a: 1 / matched(z, a), "1 / T"),
-        (lambda z, a: np.log(matched(z, a)), "log T"),
-        (lambda z, a: mean_confidence(z, 1) / a, "not proportional"),
-        (lambda z, a: np.mean([matched(row[None], a) for row in z]), "every row by itself"),
-        (lambda z, a: matched(z.softmax(1), a), None),
-        (lambda z, a: mean_confidence(z, 1) - a, "signed gap"),
-        (lambda z, a: nearest(z, a, np.arange(0.1, 50, 0.1)), "too coarse"),
-        (lambda z, a: nearest(z, a, np.arange(0.5, 50, 0.5)), "too coarse"),
+    "fitted_temperature": [
+        (lambda z, y: 1 / coolest(z, y), "1 / T"),
+        (lambda z, y: np.log(coolest(z, y)), "log T"),
+        (lambda z, y: nll_at(z, y, coolest(z, y)), "NLL at T"),
+        (lambda z, y: coolest(z, y, low=1.0), "below 1"),
+        (lambda z, y: coolest(z, z.argmax(1)), "predicted class"),
+        (lambda z, y: coolest(z.softmax(1), y), "of probabilities"),
+        (lambda z, y: min(np.arange(0.1, 50, 0.1), key=lambda T: nll_at(z, y, T)), "too coarse"),
     ],
 }
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import torch
 import torch.nn.functional as F
-from scipy.optimize import bisect, brentq, minimize_scalar
+from scipy.optimize import brentq, minimize_scalar
 from scipy.special import lambertw, logsumexp, softmax
 from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score
@@ -653,62 +653,61 @@ AVOIDABLE_BRIER = [
 ]
 
 
-def nll_loop(logits, labels, T):
-    total = 0.0
-    for row, label in zip(logits.tolist(), labels.tolist(), strict=True):
-        top = max(row)
-        total += math.log(sum(math.exp((z - top) / T) for z in row)) - (row[label] - top) / T
-    return total / len(labels)
+def nll_at(logits, labels, T):
+    return F.cross_entropy(logits.double() / T, labels).item()
 
 
-COOLED_NLL = [
-    nll_loop,
-    lambda z, y, T: F.cross_entropy(z / T, y),
-    lambda z, y, T: F.nll_loss((z / T).log_softmax(1), y),
-    lambda z, y, T: -(z / T).log_softmax(1)[torch.arange(len(y)), y].mean(),
-    lambda z, y, T: ((z / T).logsumexp(1) - z[range(len(y)), y] / T).mean(),
-    lambda z, y, T: -(one_hot(y, z.shape[1]) * (z / T).log_softmax(1)).sum(1).mean(),
-    lambda z, y, T: F.cross_entropy(z * (1 / T), y, reduction="sum") / len(y),
-    lambda z, y, T: np.mean(logsumexp(z.numpy() / T, axis=1) - (z / T).numpy()[range(len(y)), y]),
-]
+def slope_at(logits, labels, T):
+    """The mean logit under p minus that of the label: zero at the best T."""
+    z = logits.double()
+    return ((z / T).softmax(1) * z).sum(1).mean() - z.gather(1, labels[:, None]).mean()
 
 
-def gap_at(logits, accuracy, T):
-    return (logits.double() / T).softmax(dim=1).amax(dim=1).mean().item() - accuracy
-
-
-def by_halving(logits, accuracy):
+def halving_the_slope(logits, labels):
     low, high = 0.05, 50.0
     while high - low > 1e-4 * low:
         middle = (low + high) / 2
-        if gap_at(logits, accuracy, middle) > 0:
+        if slope_at(logits, labels, middle) > 0:
             low = middle
         else:
             high = middle
     return (low + high) / 2
 
 
-def by_fine_grid(logits, accuracy):
-    grid = np.geomspace(0.05, 50, 800)
-    return grid[np.argmin([abs(gap_at(logits, accuracy, T)) for T in grid])]
+def by_gradient(logits, labels):
+    power = torch.zeros((), dtype=torch.float64, requires_grad=True)
+    for _ in range(500):
+        (slope,) = torch.autograd.grad(F.cross_entropy(logits * (-power).exp(), labels), power)
+        power = (power - 0.3 * slope).detach().requires_grad_()
+    return power.exp()
 
 
-def in_numpy(logits, accuracy):
-    def gap(T):
-        z = logits.numpy() / T
-        return np.mean(1 / np.exp(z - z.max(1, keepdims=True)).sum(1)) - accuracy
+def by_finer_and_finer_grids(logits, labels):
+    low, high = 0.05, 50.0
+    for _ in range(6):
+        grid = torch.linspace(low, high, 60).tolist()
+        best = min(range(60), key=lambda k: nll_at(logits, labels, grid[k]))
+        low, high = grid[max(best - 1, 0)], grid[min(best + 1, 59)]
+    return (low + high) / 2
 
-    return bisect(gap, 0.05, 50)
+
+def by_fine_grid(logits, labels):
+    grid = np.geomspace(0.05, 50, 600)
+    return grid[np.argmin([nll_at(logits, labels, T) for T in grid])]
 
 
-MATCHING_TEMPERATURE = [
-    by_halving,
+FITTED_TEMPERATURE = [
+    halving_the_slope,
+    by_gradient,
+    by_finer_and_finer_grids,
     by_fine_grid,
-    in_numpy,
-    lambda z, a: brentq(lambda T: gap_at(z, a, T), 0.05, 50),
-    lambda z, a: math.exp(brentq(lambda u: gap_at(z, a, math.exp(u)), -3, 4)),
-    lambda z, a: 1 / brentq(lambda b: gap_at(z, a, 1 / b), 0.02, 20),
-    lambda z, a: float(round(by_halving(z, a), 3)),
+    lambda z, y: brentq(lambda T: slope_at(z, y, T), 0.05, 50),
+    lambda z, y: 1 / brentq(lambda b: slope_at(z, y, 1 / b), 0.02, 20),
+    lambda z, y: math.exp(
+        minimize_scalar(lambda u: nll_at(z, y, math.exp(u)), bounds=(-3, 3.9), method="bounded").x
+    ),
+    lambda z, y: TemperatureScaler().fit(z, y).temperature,
+    lambda z, y: round(by_fine_grid(z, y), 3),
 ]
 
 PENALTY_POSTERIOR = [

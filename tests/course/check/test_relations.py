@@ -183,6 +183,23 @@ def test_a_mask_in_the_place_of_indices_is_told():
     assert "this is a mask" not in above_half(lambda x: x < 0.5).text
 
 
+def logits_and_labels(steep, seed):
+    generator = torch.Generator().manual_seed(seed)
+    logits = steep * torch.randn(30, 4, generator=generator, dtype=torch.float64)
+    return logits, torch.randint(4, (30,), generator=generator)
+
+
+@exercise(
+    cases={
+        f"logits of about {steep}": (*logits_and_labels(steep, seed), T)
+        for seed, (steep, T) in enumerate([(5, 2.5), (1, 0.5), (2, 1.0), (3, 1.5), (500, 1.0)])
+    },
+    mistakes=[],
+)
+def cooled_nll(logits, labels, T):
+    return torch.nn.functional.cross_entropy(logits / T, labels)
+
+
 def test_two_things_are_told_where_one_of_them_is_nan():
     """Base 2 shows in ordinary cases, an exponential that overflows in others."""
 
@@ -190,7 +207,7 @@ def test_two_things_are_told_where_one_of_them_is_nan():
         p = (logits / T).softmax(dim=1)
         return -p.gather(1, labels[:, None]).log2().mean()
 
-    told = check.cooled_nll(answer).text
+    told = cooled_nll(answer).text
     assert "the logarithm to base 2" in told
     assert "Besides, your result is infinite where numbers are large" in told
 

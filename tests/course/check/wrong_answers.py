@@ -9,7 +9,6 @@ import random
 import numpy as np
 import torch
 import torch.nn.functional as F
-from scipy.optimize import brentq
 from scipy.special import lambertw
 from torch.nn.functional import one_hot
 
@@ -998,86 +997,43 @@ CLASS_ERRORS = [
 ]
 
 
-COOLED_NLL = [
-    (lambda z, y, T: F.cross_entropy(z * T, y), "multiplied by T"),
-    (lambda z, y, T: F.cross_entropy(z, y), "no effect"),
-    (lambda z, y, T: F.cross_entropy(z / 2, y), None),
-    (lambda z, y, T: F.cross_entropy(z - T, y), None),
-    (lambda z, y, T: F.cross_entropy(z / T**2, y), None),
-    (lambda z, y, T: F.cross_entropy(z / (1 + T), y), None),
-    (lambda z, y, T: F.cross_entropy(z / T, y, reduction="sum"), "number of samples"),
-    (lambda z, y, T: F.cross_entropy(z / T, y, reduction="none"), "one number was expected"),
-    (lambda z, y, T: -F.cross_entropy(z / T, y), "sign"),
-    (lambda z, y, T: F.cross_entropy(z / T, y) / math.log(2), "base 2"),
-    (lambda z, y, T: T * F.cross_entropy(z / T, y), "distillation"),
-    (lambda z, y, T: T * T * F.cross_entropy(z / T, y), None),
-    (lambda z, y, T: F.cross_entropy(z, y) / T, "after the softmax"),
-    (lambda z, y, T: F.cross_entropy(z.softmax(1) / T, y), "probabilities"),
-    (lambda z, y, T: F.cross_entropy((z / T).softmax(1), y), "twice"),
-    (lambda z, y, T: F.cross_entropy(z / T, z.argmax(1)), "predicted class"),
-    (lambda z, y, T: -(z / T).softmax(1)[range(len(y)), y].mean(), "logarithm is missing"),
-    (lambda z, y, T: -(z / T).softmax(1)[range(len(y)), y].mean().log(), "mean first"),
-    (lambda z, y, T: -(z / T)[range(len(y)), y].mean(), "no log-probabilities"),
-    (lambda z, y, T: -(z / T).log_softmax(1).amax(1).mean(), None),
-    (lambda z, y, T: -(z / T).log_softmax(1).mean(), None),
-    (lambda z, y, T: -(z / T).log_softmax(0)[range(len(y)), y].mean(), "wrong axis"),
-    (lambda z, y, T: -(z.softmax(1) ** (1 / T))[range(len(y)), y].log().mean(), "after"),
-    (lambda z, y, T: metrics.brier((z / T).softmax(1), y), None),
-    (lambda z, y, T: metrics.ece((z / T).softmax(1), y), None),
-    (lambda z, y, T: (z / T).logsumexp(1).mean(), None),
-    (lambda z, y, T: round(float(F.cross_entropy(z / T, y)), 2), "2 decimals"),
-    (lambda z, y, T: F.cross_entropy(z / T, (y + 1) % z.shape[1]), None),
-    (lambda z, y, T: -(z / T).softmax(1).clamp(min=0.01)[range(len(y)), y].log().mean(), None),
-    (lambda z, T, y: F.cross_entropy(z / T, y), None),
-    (lambda z, y: F.cross_entropy(z, y), "takes (z, y)"),
-]
+def lowest_at(loss, grid=None):
+    """The T of the lowest loss of (probabilities, labels), on a fine grid."""
+    grid = np.geomspace(0.05, 50, 700) if grid is None else grid
+    return lambda z, y: float(min(grid, key=lambda T: float(loss((z.double() / T).softmax(1), y))))
 
 
-def confidence_at(z, T):
-    return (z.double() / T).softmax(1).amax(1).mean().item()
-
-
-def found_at(z, accuracy):
-    low, high = 0.05, 50.0
-    for _ in range(30):
-        middle = (low * high) ** 0.5
-        low, high = (middle, high) if confidence_at(z, middle) > accuracy else (low, middle)
-    return low
-
-
-def coarse(z, accuracy, grid):
-    return min(grid, key=lambda T: abs(confidence_at(z, T) - accuracy))
-
-
-MATCHING_TEMPERATURE = [
-    (lambda z, a: 1 / found_at(z, a), "1 / T"),
-    (lambda z, a: math.log(found_at(z, a)), "log T"),
-    (lambda z, a: confidence_at(z, 1) / a, "not proportional"),
-    (lambda z, a: a / confidence_at(z, 1), None),
-    (lambda z, a: found_at(z, 1 - a), None),
-    (lambda z, a: confidence_at(z, found_at(z, a)), None),
-    (lambda z, a: confidence_at(z, 1) - a, "signed gap"),
-    (lambda z, a: a, "itself"),
-    (lambda z, a: 1.0, "whatever it is given"),
-    (lambda z, a: coarse(z, a, range(1, 50)), None),
-    (lambda z, a: coarse(z, a, [k / 10 for k in range(1, 100)]), None),
-    (lambda z, a: coarse(z, a, [0.5, 1, 1.5, 2, 2.5, 3]), None),
-    (lambda z, a: found_at(z.softmax(1), a), None),
-    (lambda z, a: found_at(z.exp(), a), None),
-    (lambda z, a: np.mean([found_at(row[None], a) for row in z]), "every row by itself"),
-    (lambda z, a: [found_at(row[None], a) for row in z], "one number was expected"),
-    (lambda z, a: found_at(z, a) + 0.5, None),
-    (lambda z, a: 2 * found_at(z, a), "twice"),
-    (lambda z, a: found_at(z, a) ** 2, "squared"),
-    (lambda z, a: found_at(z, a) ** 0.5, "square root"),
-    (lambda z, a: found_at(z, min(1, a + 0.1)), None),
-    (lambda z, a: found_at(z[:-1], a) if len(z) > 1 else found_at(z, a), None),
-    (lambda z, a: brentq(lambda T: confidence_at(z, T), 0.05, 50), "different signs"),
-    (lambda z, a: brentq(lambda T: confidence_at(z, T) - a, 1, 3), "different signs"),
-    (lambda z, a: round(found_at(z, a)), None),
-    (lambda z: found_at(z, 0.7), "takes (z)"),
-    (lambda z, a: random.random(), "same result twice"),
-    (lambda z, a: z.std().item(), None),
+FITTED_TEMPERATURE = [
+    (lambda z, y: 1 / fitted_T(z, y), "1 / T"),
+    (lambda z, y: math.log(fitted_T(z, y)), "log T"),
+    (lambda z, y: F.cross_entropy(z / fitted_T(z, y), y), "NLL at T"),
+    (lambda z, y: F.cross_entropy(z, y), None),
+    (lambda z, y: max(fitted_T(z, y), 1), "below 1"),
+    (lambda z, y: 0.05, "lower end"),
+    (lambda z, y: 50, "upper end"),
+    (lambda z, y: 1.0, "whatever it is given"),
+    (lowest_at(metrics.brier), "Brier"),
+    (lowest_at(metrics.ece), None),
+    (lowest_at(lambda p, y: abs(metrics.signed_gap(p, y))), "as sure as it is right"),
+    (lowest_at(metrics.nll, range(1, 50)), "too coarse"),
+    (lowest_at(metrics.nll, [k / 10 for k in range(1, 500)]), "too coarse"),
+    (lowest_at(metrics.nll, [0.5, 1, 1.5, 2, 2.5, 3]), None),
+    (lowest_at(lambda p, y: -p[range(len(y)), y].mean()), None),
+    (lowest_at(lambda p, y: -metrics.nll(p, y)), None),
+    (lambda z, y: fitted_T(z.softmax(1) - 1, y), "probabilities"),
+    (lambda z, y: fitted_T(z, (y + 1) % z.shape[1]), None),
+    (lambda z, y: [fitted_T(row[None], y[:1]) for row in z], "one number was expected"),
+    (lambda z, y: z / fitted_T(z, y), None),
+    (lambda z, y: (z / fitted_T(z, y)).softmax(1), None),
+    (lambda z, y: fitted_T(z, y) + 0.5, None),
+    (lambda z, y: 2 * fitted_T(z, y), "twice"),
+    (lambda z, y: fitted_T(z, y) ** 2, "squared"),
+    (lambda z, y: fitted_T(z, y) ** 0.5, "square root"),
+    (lambda z, y: fitted_T(z[:20], y[:20]), None),
+    (lambda z, y: round(fitted_T(z, y)), None),
+    (lambda z, y: z.std().item(), None),
+    (lambda z: 1.5, "takes (z)"),
+    (lambda z, y: random.random(), "same result twice"),
 ]
 
 

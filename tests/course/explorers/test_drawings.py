@@ -11,7 +11,6 @@ from calibkit.course.explorers import (
     along_frame,
     cooling_frame,
     film_frame,
-    needs_frame,
     ranked_frame,
     spread_frame,
 )
@@ -241,38 +240,3 @@ def check_up_to(plot, x, y, top):
     lowest = x[y.idxmin()]
     plot.is_at(plot.one("line", Look(palette.GREY, (3, 3))), [lowest] * 2, [0, top])
     check_ranges(plot, (0.5, 5), (0, top))
-
-
-def distances():
-    """Errors of three maps on two networks, three runs each, all different."""
-    random = np.random.default_rng(0)
-    index = pd.MultiIndex.from_product(
-        [["plain", "bold"], ["none", "one", "many"], [20, 100, 5000], [0, 1, 2]],
-        names=["network", "map", "n", "seed"],
-    )
-    return pd.DataFrame({"distance": random.uniform(0.05, 0.55, len(index))}, index).reset_index()
-
-
-def test_a_needs_frame_shows_the_mean_error_of_the_maps_for_each_network():
-    table = distances()
-    means = table.groupby(["network", "map", "n"]).distance.mean()
-    roles = {"none": palette.TRAINED, "one": palette.CURED, "many": palette.group(4, "many")}
-    for n in (20, 100, 5000):
-        frame = needs_frame(COUNTED, table, "many", n, nothing="none", one="one")
-        diagram, *networks = read(frame)
-        check_diagram(*diagram, COUNTED)
-        assert [plot.title for (plot,) in networks] == ["plain", "bold"]
-        for (plot,), panel in zip(networks, frame.panels[1:], strict=True):
-            for name, role in roles.items():
-                line = plot.one("line", reading.line(role))
-                plot.is_at(line, [0.02, 0.1, 5], means[plot.title, name])
-            mark = plot.one("marker", reading.marker(roles["many"]))
-            plot.is_at(mark, [n / 1000], [means[plot.title, "many", n]])
-            check_ranges(plot, (0.02, 5), (0, 0.6))
-            assert len(plot.shapes) == 4
-            keys = {name: [{reading.line(role)}] for name, role in roles.items()}
-            assert picture(panel).keys == keys
-        order = [means[network, name, n] for network in ("plain", "bold") for name in
-                 ("many", "none", "one")]  # fmt: skip
-        assert numbers(frame.readout) == pytest.approx(order, abs=0.0005)
-        assert frame.readout.startswith(f"many, fitted on {n:,} images: distance ")

@@ -6,22 +6,13 @@ import pandas as pd
 import pytest
 
 from calibkit import metrics
-from calibkit.course.explorers import cooling_frame, film_frame, needs_frame
+from calibkit.course.explorers import cooling_frame, film_frame
 from calibkit.pictures import palette, panels
 from tests.pictures.reading_svg import picture
 
 DIAGRAM = metrics.reliability([[0.9, 0.1], [0.6, 0.4]], [0, 1], bins=5)
 CURVES = pd.DataFrame(
     {"T": [1, 2, 4], "nll": [0.9, 0.6, 0.8], "ece": [0.2, 0.05, 0.1], "gap": [0.2, 0.0, -0.1]}
-)
-ERRORS = pd.DataFrame(
-    [
-        {"network": network, "map": name, "n": n, "distance": base + shift + 10 / n + seed / 100}
-        for network, base in (("plain", 0.2), ("other", 0.4))
-        for name, shift in (("none", 0.3), ("one", 0.1), ("many", 0.0))
-        for n in (20, 5000)
-        for seed in (-1, 1)
-    ]
 )
 
 
@@ -85,32 +76,6 @@ def test_the_values_are_the_numbers_of_the_readout():
 def test_a_temperature_that_was_not_tried_is_refused():
     with pytest.raises(ValueError, match=r"^at must be .*3"):
         cooling_frame(DIAGRAM, CURVES, 3, exact_nll=0.3)
-
-
-def test_each_network_has_a_panel_with_the_mean_over_seeds():
-    frame = needs_frame(DIAGRAM, ERRORS, "many", 5000, nothing="none", one="one")
-    assert len(frame.panels) == 3
-    assert frame.readout == (
-        "many, fitted on 5,000 images: distance 0.202 for plain (none 0.502, one 0.302); "
-        "0.402 for other (none 0.702, one 0.502)"
-    )
-    titles = [panel.count(f">{name}<") for panel in frame.panels[1:] for name in ("plain", "other")]
-    assert titles == [1, 0, 0, 1]
-
-
-def test_the_map_that_stands_for_one_number_may_itself_be_chosen():
-    frame = needs_frame(DIAGRAM, ERRORS, "one", 20, nothing="none", one="one")
-    assert frame.panels[1].count("<polyline") == 2
-
-
-@pytest.mark.parametrize(
-    ("options", "name"),
-    [({"chosen": "vector"}, "map"), ({"one": "vector"}, "map"), ({"n": 100}, "n")],
-)
-def test_what_the_table_does_not_have_is_refused(options, name):
-    options = {"chosen": "many", "n": 20, "nothing": "none", "one": "one"} | options
-    with pytest.raises(ValueError, match=rf"^{name} must be"):
-        needs_frame(DIAGRAM, ERRORS, **options)
 
 
 def test_a_log_axis_puts_the_geometric_mean_in_the_middle():

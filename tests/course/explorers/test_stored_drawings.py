@@ -216,7 +216,6 @@ def check_means(counts, accuracy, confidence, readout):
         f"right on {NUMBER} of clean": right,
         SURE: sure,
         f"signed gap {NUMBER}": sure - right,
-        f"mean length of the gaps {NUMBER}": weights @ abs(confidence - accuracy),
     }
     found = [(share(pattern, readout), value) for pattern, value in told.items()
              if re.search(pattern, readout)]  # fmt: skip
