@@ -83,14 +83,7 @@ WORDS = [NAMES[k] for k in Y]
 @pytest.mark.parametrize(
     ("labels", "cell", "options"),
     [
-        (WORDS, lambda p: p, {}),
-        (WORDS, lambda p: p, {"head": "\ufefflabel;cat;dog;eel", "apart": ";"}),
-        (WORDS, lambda p: p.replace(".", ","), {"head": "label;cat;dog;eel", "apart": ";"}),
-        (WORDS, lambda p: p, {"head": "sep=;\nlabel;cat;dog;eel", "apart": ";"}),
-        (WORDS, lambda p: p, {"head": "label\tcat\tdog\teel", "apart": "\t"}),
-        (WORDS, lambda p: f"{100 * float(p):.2f}%", {}),
         (WORDS, lambda p: f" {100 * float(p):.2f} %", {"head": " Label , cat , dog,eel"}),
-        ([str(int(y) + 1) for y in Y], lambda p: p, {"head": "label,1,2,3"}),
         ([str(int(y) + 7) for y in Y], lambda p: p, {"head": "class,p_7,p_8,p_9"}),
         ([f"{i},x{i},{word}" for i, word in enumerate(WORDS)], lambda p: p,
          {"head": ",image,label,cat,dog,eel"}),

@@ -174,6 +174,27 @@ FORMS = TOOLS | {
         THREE,
     ),
     "own_and_human.csv": (csv(label=NAMES[BEST], **scores("p_"), human=WORDS), THREE),
+    "judged.jsonl": (
+        jsonl(
+            {"id": k, "judge": {"verdict": bool(r)}, "confidence": float(c)}
+            for k, (r, c) in enumerate(zip(HITS.labels, TOP, strict=True))
+        ),
+        HITS,
+    ),
+    "batches.pt": (
+        lambda path: torch.save(
+            [
+                {
+                    "logits": torch.tensor(Z[k : k + 40]),
+                    "labels": torch.tensor(Y3[k : k + 40]),
+                    "loss": torch.tensor(0.5),
+                }
+                for k in range(0, N, 40)
+            ],
+            path,
+        ),
+        THREE,
+    ),
     "zero_shot.jsonl": (jsonl(map(zero_shot, range(N))), THREE),
     "bigquery.jsonl": (
         jsonl(
@@ -301,6 +322,9 @@ def test_the_guide_has_the_command_for_each_tool(tmp_path):
         (dict(label=Y3, **scores("p_", -np.sort(-P3, axis=1), "012")), "sorted_classes"),
         (dict(label=(Y3 + 1) % 3, **scores("p_", P3, "012")), "columns_as_named"),
         ({"label": 1 - Y, "prob": Q}, "columns_as_named"),
+        ({"label": 1 - Y, "p_0": 1 - Q, "p_1": Q}, "columns_as_named"),
+        ({"id": np.repeat(range(N), 3), "p": P3.ravel(),
+              "correct": np.eye(3, dtype=int)[Y3].ravel()}, "rows_are_samples"),
         ({"id": np.repeat(range(N), 3), "kind": np.tile(NAMES, N), "prob": P3.ravel(),
               "truth": np.eye(3, dtype=int)[Y3].ravel()}, "rows_are_samples"),
     ],
