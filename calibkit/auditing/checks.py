@@ -42,17 +42,6 @@ def own_predictions(right: np.ndarray, table, roles, options: Options) -> None:
     )
 
 
-def parted(scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """(n,) whether a threshold parts the labels 0 and 1, for all rows the same.
-
-    >>> bool(parted(np.array([0.1, 0.6]), np.array([0, 1])).all())
-    True
-    """
-    ones, zeros = scores[labels == 1], scores[labels == 0]
-    split = bool(len(ones) and len(zeros) and ones.min() > zeros.max())
-    return np.full(len(scores), split)
-
-
 def sorted_scores(matrix, labels: pd.Series | np.ndarray, roles, table, options: Options) -> None:
     """Ask where the scores fall, or rise, from left to right in every row: they are no classes."""
     columns = roles.scores

@@ -18,17 +18,9 @@ if TYPE_CHECKING:
 
 SCHEMA = Path(__file__).parent / "audit.schema.json"
 FORMAT = 1  # of the JSON; a later one with the same number has all of its entries
-SETTINGS = ("clusters", "weighted", "class_names", "level", "bins", "resamples", "seed", "warnings")
-SAME = (
-    "name",
-    *SETTINGS,
-    "measures",
-    "test",
-    "classes",
-    "groups",
-    "mistakes",
-    "binary",
-    "deferral",
+SAME = (  # fields of an `Audit` that stand there under their own names
+    *("name", "clusters", "weighted", "class_names", "level", "bins", "resamples", "seed"),
+    *("warnings", "measures", "test", "classes", "groups", "mistakes", "binary", "deferral"),
 )
 
 
@@ -77,14 +69,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, CalibrationTest):
         return _plain(value._asdict())
     if isinstance(value, Reliability):  # the bins that are filled
-        columns = (
-            value.edges[:-1],
-            value.edges[1:],
-            value.counts,
-            value.confidence,
-            value.accuracy,
-        )
-        rows = zip(*(column.tolist() for column in columns), strict=True)
+        sides, seen = (value.edges[:-1], value.edges[1:]), (value.confidence, value.accuracy)
+        rows = zip(*(part.tolist() for part in (*sides, value.counts, *seen)), strict=True)
         keys = ("low", "high", "samples", "confidence", "accuracy")
         return [dict(zip(keys, row, strict=True)) for row in rows if row[2] > 0]
     if isinstance(value, Costs):

@@ -44,8 +44,7 @@ def reliability(
 ) -> str:
     """The reliability diagram as every lesson draws it; of_event: of the chance of an event."""
     drawn = diagram_panel(counted, title, level, counted="samples")
-    words = _of_event if of_event else _in_words
-    return figure(_reworded(drawn, of_event), words(counted, title, level))
+    return figure(_reworded(drawn, of_event), _in_words(counted, title, level, of_event))
 
 
 def _reworded(drawn: str, of_event: bool) -> str:
@@ -68,33 +67,25 @@ def keys(level: float = 0.95, *, of_event: bool = False) -> str:
     return figure(_reworded(drawn, of_event), text)
 
 
-def _of_event(counted: Reliability, title: str, level: float) -> str:
+def _in_words(counted: Reliability, title: str, level: float, of_event: bool) -> str:
     filled = counted.counts > 0
     said, came = counted.confidence[filled], counted.accuracy[filled]
     low, high = (end[filled] for end in counted.interval(level))
-    outside = int(((said < low) | (said > high)).sum())
-    return (
-        f"Reliability diagram, {title}: {len(said)} filled bins, in {int((said > came).sum())} of "
-        f"them the event came more seldom than predicted, and in {outside} the prediction lies "
-        f"outside the {level * 100:g} % interval of how often it came. The first bin predicts "
-        f"{said[0]:.1%} and it came in {came[0]:.1%}; the last bin predicts {said[-1]:.1%} and it "
-        f"came in {came[-1]:.1%}."
-    )
-
-
-def _in_words(counted: Reliability, title: str, level: float) -> str:
-    filled = counted.counts > 0
-    confidence, accuracy = counted.confidence[filled], counted.accuracy[filled]
-    low, high = (end[filled] for end in counted.interval(level))
-    worst = int((confidence - accuracy).abs().mul(counted.share[filled]).argmax())
-    over = int((confidence > accuracy).sum())
-    outside = int(((confidence < low) | (confidence > high)).sum())
-    return (
-        f"Reliability diagram, {title}: {len(confidence)} filled bins, in {over} of them the "
+    outside, over = int(((said < low) | (said > high)).sum()), int((said > came).sum())
+    head = f"Reliability diagram, {title}: {len(said)} filled bins, in {over} of them the "
+    if of_event:
+        return head + (
+            f"event came more seldom than predicted, and in {outside} the prediction lies outside "
+            f"the {level * 100:g} % interval of how often it came. The first bin predicts "
+            f"{said[0]:.1%} and it came in {came[0]:.1%}; the last bin predicts {said[-1]:.1%} and "
+            f"it came in {came[-1]:.1%}."
+        )
+    worst = int((said - came).abs().mul(counted.share[filled]).argmax())
+    return head + (
         f"accuracy is below the confidence, and in {outside} the confidence lies outside the "
         f"{level * 100:g} % interval of the accuracy. The bin that weighs most in the ECE says "
-        f"{confidence[worst]:.1%} and is right {accuracy[worst]:.1%}; the last bin says "
-        f"{confidence[-1]:.1%} and is right {accuracy[-1]:.1%}."
+        f"{said[worst]:.1%} and is right {came[worst]:.1%}; the last bin says {said[-1]:.1%} and "
+        f"is right {came[-1]:.1%}."
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from calibkit.auditing import questions, tables
-from calibkit.auditing.questions import Question, Unclear, answered, options_of
+from calibkit.auditing.questions import Question, Unclear, options_of
 from calibkit.auditing.reading import Predictions, predictions
 
 __all__ = ["READING", "Predictions", "Question", "like", "paired", "read"]
@@ -49,7 +49,7 @@ def _read(path: Path, labels: str | Path | None, options: questions.Options) -> 
                 )
             name = f"labels of {Path(labels).name}"
             table = replace(table, entries={name: column, **table.entries})
-            options = answered(options, {"label": [name]})
+            options = replace(options, label=[name])
         elif path.suffix.lower() == ".npy":
             raise ValueError(f"{path.name} holds scores alone: name the labels, --labels FILE.npy")
         elif table.nameless:
@@ -95,7 +95,7 @@ def _question(path: Path, labels: Any, options: questions.Options, problem: Uncl
         if not problem.needs:
             answer = None
             break
-        answer = answered(answer or options, problem.needs)
+        answer = replace(answer or options, **problem.needs)
         try:
             note = _read(path, labels, answer).note
             break

@@ -68,37 +68,38 @@ def search(
         values = sorted(set(words[known]))
         left = [c for c in table.columns if c not in (*label, *options.taken, options.predicted)]
         able = [(0, own) for own in scores] if scores else _sets(table, left, values)
-        fits = [(rank, own, *_fit(table, label, own, words, values)) for rank, own in able]
-        fits = [fit for fit in fits if fit[2] is not None]
+        tried = ((rank, own, _fit(table, label, own, words, values)) for rank, own in able)
+        fits = [(rank, own, *fit) for rank, own, fit in tried if fit is not None]
         called = bare(label[0])
         usual = names.LABELS.index(called) if called in names.LABELS else len(names.LABELS)
+        decides = bool(parts(label[0]) & names.DECISIONS)
         for rank, own, evidence, _ in fits:
-            likely = all(parts(c) & names.KINDS["probs"] for c in own)
-            order = (rank, bool(parts(label[0]) & names.DECISIONS), usual)
-            order += (bare(own[0]) not in USUAL if len(own) == 1 else not likely, -evidence, place)
+            odd = not all(parts(c) & names.KINDS["probs"] for c in own)
+            odd = bare(own[0]) not in USUAL if len(own) == 1 else odd
+            order = (rank, decides, usual, odd, -evidence, place)
             found.append(Fit(any(fit[3] for fit in fits), order, label, own, evidence))
     return sorted(found)
 
 
 def _fit(
     table: Any, label: list[str], own: list[str], words: pd.Series, values: list[str]
-) -> tuple[float | None, bool]:
+) -> tuple[float, bool] | None:
     """How well labels and scores fit, and whether the labels follow from the scores."""
     matrix = matrix_of(table, own)
     good = np.isfinite(matrix).all(1) & words.isin(values).to_numpy()
     matrix, mine = matrix[good], words.to_numpy()[good]
     if len(matrix) < 4 or len(values) < 2:
-        return None, False
+        return None
     if len(own) > 1:
         if len(values) > len(own):
-            return None, False
+            return None
         cells = np.searchsorted(values, mine) * len(own) + matrix.argmax(1)
         pairs = np.bincount(cells, minlength=len(values) * len(own)).reshape(len(values), len(own))
         hits = float(pairs[linear_sum_assignment(pairs, maximize=True)].sum() / len(mine))
         return hits, hits == 1.0 and len(mine) >= FEW
     events = [names.words(table[c]).to_numpy()[good] == mine for c in decisions(table, label, own)]
     if not events and len(values) > 2:
-        return None, False
+        return None
     events += [mine == values[1]] if len(values) == 2 else []
     areas = [area(matrix[:, 0], event) for event in events]
     follows = len(values) == 2 and areas[-1][0] in (0.0, 1.0) and len(mine) >= FEW

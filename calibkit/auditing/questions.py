@@ -6,7 +6,7 @@ import csv
 import io
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 from calibkit import validate
@@ -186,8 +186,3 @@ def _shown(table: Any) -> list[str]:
         lines.append(f"  {column}: {', '.join(cells)}")
     left = len(table.columns) - len(lines)
     return [*lines, f"  ... and {left} more"] if left > 0 else lines
-
-
-def answered(options: Options, needs: dict[str, Any]) -> Options:
-    """The options with those that a question proposes."""
-    return replace(options, **needs)

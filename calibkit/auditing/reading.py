@@ -451,7 +451,9 @@ def _of_one(
         if options.kind is None:
             kinds.demand_scale(scores, labels, column)
     checks.direction(scores, labels, positive, values, kind, options)
-    checks.own_predictions(checks.parted(scores, labels), table, roles, options)
+    ones, zeros = scores[labels == 1], scores[labels == 0]
+    parted = len(ones) > 0 and len(zeros) > 0 and ones.min() > zeros.max()  # by a threshold
+    checks.own_predictions(np.full(len(scores), parted), table, roles, options)
     others = [value for value in values if value != positive]
     other = others[0] if len(others) == 1 else "other" if others else f"not {positive}"
     form: Kind = "logits" if kind == "logits" else "probs"

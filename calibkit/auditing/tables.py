@@ -710,14 +710,10 @@ def _pt(path: Path) -> dict[str, Any]:
     """A dictionary of tensors, a tuple of them, or a list of batches."""
     import torch
 
-    plain: list[Any] = [
-        np.ndarray,
-        np.dtype,
-        *(type(np.dtype(kind)) for kind in ("f2", "f4", "f8", "i4", "i8")),
-    ]
     core: Any = np._core  # type: ignore[attr-defined]
+    kinds = ("?", "i1", "u1", "i4", "i8", "f2", "f4", "f8", "U1")
+    plain: list[Any] = [np.ndarray, np.dtype, *(type(np.dtype(kind)) for kind in kinds)]
     plain += [core.multiarray._reconstruct, core.multiarray.scalar]
-    plain += [type(np.dtype("?")), type(np.dtype("U1")), type(np.dtype("i1")), type(np.dtype("u1"))]
     try:
         with torch.serialization.safe_globals(plain):
             held = torch.load(path, map_location="cpu", weights_only=True)
@@ -726,8 +722,9 @@ def _pt(path: Path) -> dict[str, Any]:
             f"{path.name} is no file of tensors alone; load it yourself and call "
             f"calibkit.audit(logits, labels)"
         ) from None
-    if isinstance(held, dict) and len(held) == 1 and isinstance(*held.values(), list | tuple):
-        (held,) = held.values()
+    if isinstance(held, dict) and len(held) == 1:
+        (only,) = held.values()
+        held = only if isinstance(only, list | tuple) else held
     if isinstance(held, list | tuple) and held:
         if all(isinstance(batch, list | tuple | dict) for batch in held):
             named = isinstance(held[0], dict)
