@@ -1,8 +1,7 @@
 """Which mistake an answer has made: its results are compared with those that mistakes lead to.
 
 The mistakes of the exercise come first, then what all exercises know (`common_mistakes`), then
-facts: how the numbers go together (`relations`), what the answer looks at (`dependence`). A
-diagnosis that does not fit everywhere is said with "perhaps", or not at all.
+facts (`relations`). A diagnosis that does not fit everywhere is said with "perhaps", or not at all.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from calibkit.course.check import common_mistakes, dependence, relations, running
+from calibkit.course.check import common_mistakes, relations, running
 from calibkit.course.check.attempt import Attempt, Mistake, close
 
 __all__ = ["Attempt", "Mistake", "close", "hint"]
@@ -27,14 +26,14 @@ def hint(attempt: Attempt) -> str | None:
     known = _known(attempt.mistakes)
     certain = (
         _certain(known, attempt)
-        or dependence.of_nothing(attempt)
+        or relations.the_same(attempt)
         or _besides(attempt)
         or _certain(common_mistakes.of_results(arguments), attempt)
         or _not_finite(attempt)
         or _certain(common_mistakes.of_constants(arguments), attempt)
         or _certain(common_mistakes.of_measures(arguments), attempt)
-        or relations.of_axes(attempt)
-        or _joined(relations.whole(attempt), dependence.unused(attempt))
+        or relations.axes(attempt)
+        or _joined(relations.whole(attempt), relations.unused(attempt))
         or _certain(
             common_mistakes.of_arguments(arguments), attempt, 1 if _fractions(attempt) else 3
         )
@@ -43,10 +42,10 @@ def hint(attempt: Attempt) -> str | None:
     if certain:
         return certain
     facts = (
-        relations.strong(attempt)
-        or dependence.of_places(attempt)
-        or relations.weak(attempt)
-        or dependence.of_columns(attempt)
+        relations.factor(attempt)
+        or relations.order(attempt)
+        or relations.rows(attempt)
+        or relations.elsewhere(attempt)
         or _looks(attempt)
     )
     return " ".join(filter(None, [facts, _perhaps(known, attempt)])) or None
