@@ -122,6 +122,8 @@ CURVES = {
     "after each new least value.": _not_in_a_row,
     "the numbers are right, their order is not: first the epoch that is kept, then the last one.":
         lambda losses, patience: _walk(losses, patience)[::-1],
+    "the second number is how many epochs were trained. Counted from 0, the last has one less.":
+        lambda losses, patience: [_walk(losses, patience)[0], _walk(losses, patience)[1] + 1],
     "you keep the last epoch. Keep the one with the least value so far.":
         lambda losses, patience: [_walk(losses, patience)[1]] * 2,
     "you count epochs from 1: count from 0.":

@@ -43,6 +43,8 @@ def _shared_out(rows: Tensor) -> Tensor:
         lambda p, w: p * (1 + w * (p.log() - _entropy(p))),
     "the bracket has the wrong sign: a class above its share must gain, not lose.":
         lambda p, w: p * (1 - w * (_entropy(p) + p.log())),
+    "the entropy runs along the wrong axis, over the rows. Each row has its own: dim=1.":
+        lambda p, w: p * (1 + w * (p.log() - torch.xlogy(p, p).sum(dim=0))),
     "you took one entropy for the whole table. Each row has its own: sum(dim=1, keepdim=True).":
         lambda p, w: p * (1 + w * (_entropy(p).mean() + p.log())),
     "you summed the entropy over all rows. Each row has its own: sum(dim=1, keepdim=True).":

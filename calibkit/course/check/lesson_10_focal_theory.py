@@ -90,6 +90,8 @@ def _odds_slope(p0: float) -> float:
     "this is s(p0), the first step only.": lambda p0: _odds_slope(p0),
     "this is the rounded rule of FLSD-53. Asked is the exact gamma*.":
         lambda p0: 5.0 if p0 < 0.2 else 3.0,
+    "yours stays between 1 and 10, though gamma* does not: look in a wider range.":
+        lambda p0: min(max(theory.gamma_star(p0), 1), 10),
     "s lost its factor p0: s = -p0 log p0 / (1 - p0).":
         lambda p0: _star(-math.log(p0) / (1 - p0), math.log(1 - p0) * (1 - p0) / math.log(p0))})
 def gamma_star(p0):

@@ -100,6 +100,8 @@ ROWS = ("a strength is a column, and test[best] takes rows. Row i belongs with c
         lambda cal, test: cal.argmin(dim=1),
     "you chose one strength for all seeds. Here each seed (row) chooses for itself.":
         lambda cal, test: test[:, cal.mean(dim=0).argmin()],
+    "the smallest error of the whole table chose for all. Each seed (row) chooses for itself: "
+    "argmin(dim=1).": lambda cal, test: test.flatten()[cal.argmin()].expand(len(test)),
     "this is the mean over all strengths: nothing was chosen.": lambda cal, test: test.mean(dim=1),
     "you took the largest error on cal: argmin, not argmax.":
         lambda cal, test: _looked_up(-cal, test),

@@ -273,7 +273,7 @@ def _of_rows(name: str, attempt: Attempt) -> str | None:
 
 
 def _mixed(moves: np.ndarray, place: int, rows: int) -> bool:
-    """Whether other rows of the answer move with this row of the input, though its own alone should."""
+    """Whether other rows of the answer than its own move with a row of the input."""
     if moves.shape[1] != rows:
         return False
     right, yours = np.delete(moves, place, axis=1)
