@@ -15,14 +15,9 @@ def table(rows, columns):
     return torch.rand(rows, columns, generator=GENERATOR, dtype=torch.float64) + 0.1
 
 
-def drawn(groups):
-    return torch.tensor(groups), torch.rand(len(groups), generator=GENERATOR).double() + 0.5
-
-
 TABLES = {
     f"{n} x {k}": (table(n, k), factor) for n, k, factor in ((3, 4, 2.0), (5, 2, 0.5), (4, 4, 3.0))
 }
-GROUPS = {"a": drawn([0, 1, 1, 2]), "b": drawn([1, 0, 0, 0, 1]), "c": drawn([2, 2, 2, 1, 0, 0])}
 
 
 @exercise(cases=TABLES, mistakes=[])
@@ -35,12 +30,6 @@ def scaled(x, factor):
 def column_means(x, factor):
     """The mean of each column times the factor, one number for each."""
     return x.mean(dim=0) * factor
-
-
-@exercise(cases=GROUPS, mistakes=[])
-def group_means(groups, x):
-    """The mean of each group."""
-    return torch.bincount(groups, x) / torch.bincount(groups)
 
 
 def means(x, factor):
@@ -64,6 +53,7 @@ def means(x, factor):
         ),
         (scaled, lambda x, f: (x * f).amax(dim=1), "the largest of the right numbers along axis 1"),
         (scaled, lambda x, f: (x * f).round() * 2, "all your numbers are whole"),
+        (scaled, lambda x, f: f * x + x, "this is the answer plus `x`"),
         (column_means, lambda x, f: x * f, "the answer is the mean of your numbers along axis 0"),
         (
             column_means,
@@ -78,7 +68,7 @@ def test_a_relation_is_told(asked, answer, words):
     assert words in reply.text
 
 
-@pytest.mark.parametrize("asked", [scaled, column_means, group_means])
+@pytest.mark.parametrize("asked", [scaled, column_means])
 def test_right_answers_pass(asked):
     assert asked(asked.reference)
     assert asked(lambda *arguments: asked.reference(*arguments).float())
@@ -108,16 +98,6 @@ def test_what_holds_of_few_numbers_is_not_told():
     attempt = relations.Attempt(None, None, [], {"a": {}}, expected, given, ["a"], 1e-5, 1e-5)
     told = (relations.factor, relations.order, relations.rows, relations.elsewhere)
     assert [one(attempt) for one in told] == [None] * 4
-
-
-@pytest.mark.parametrize(
-    ("asked", "answer", "words"),
-    [
-        (scaled, lambda x, f: f * x + x, "this is the answer plus `x`"),
-    ],
-)
-def test_what_stands_in_the_place_of_something_else_is_told(asked, answer, words):
-    assert words in asked(answer).text
 
 
 def logits_and_labels(steep, seed):
@@ -169,3 +149,106 @@ def test_what_is_too_small_for_float32_is_shown_in_figures():
     told = check.note_probability(answer).text
     assert "too small for float32" in told
     assert "e-46, yours is 0." in told
+
+
+OTHER = torch.Generator().manual_seed(1)
+
+
+def drawn(*shape):
+    return torch.rand(*shape, generator=OTHER, dtype=torch.float64)
+
+
+MASKED = {
+    f"{n} numbers": (drawn(n), torch.arange(n) % 3, scale)
+    for n, scale in ((5, 2.0), (7, 0.5), (9, 3.0), (6, 1.5))
+}
+ROWS = {f"{n} rows": (drawn(n, 3),) for n in (4, 6, 5)}
+
+
+@exercise(cases=MASKED, mistakes=[])
+def masked_sum(x, kind, scale):
+    """The sum of sin(x) where kind is not 0, times scale."""
+    return (x.sin() * (kind != 0)).sum() * scale
+
+
+@exercise(cases=ROWS, mistakes=[])
+def own_rows(x):
+    """The sine of each row's own sum of squares."""
+    return x.square().sum(dim=1).sin()
+
+
+def test_right_answers_pass_in_other_forms():
+    assert masked_sum(lambda x, kind, scale: scale * x[kind > 0].sin().sum())
+    assert own_rows(lambda x: torch.stack([(row @ row).sin() for row in x]))
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (lambda x, k, s: (x.sin() * (k != 0)).square().sum() * 1.7, "when `scale` changes"),
+        (lambda x, k, s: 0.25, "the same whatever it is given"),
+    ],
+)
+def test_what_an_answer_does_not_look_at(answer, words):
+    reply = masked_sum(answer)
+    assert not reply
+    assert words in reply.text
+
+
+def test_rows_that_depend_on_others_and_rows_that_are_passed_over():
+    told = own_rows(lambda x: x.square().sum(dim=1).sin() * (1 + x[:, 0].mean())).text
+    assert "other rows of your result change with the first row of `x`" in told
+    told = own_rows(lambda x: torch.cat([x[:-1].sum(dim=1), torch.ones(1)])).text
+    assert "does not change with the last row of `x`" in told
+
+
+def test_rows_of_its_own_are_not_blamed():
+    assert "rows of your result" not in own_rows(lambda x: x.square().sum(dim=1).cos()).text
+
+
+def test_a_result_that_follows_the_order_alone_is_not_blamed():
+    """The reference does not move with the numbers themselves."""
+
+    def answer(confidence, correct, coverage):
+        return (confidence * ~correct).sum()
+
+    assert "of `confidence`" not in check.selective_risk(answer).text
+
+
+def test_a_slow_answer_is_asked_little():
+    calls = []
+
+    def answer(x, kind, scale):
+        calls.append(sum(range(300_000)))
+        return x.cos().sum() * (kind != 1).sum() ** scale
+
+    assert not masked_sum(answer)
+    assert len(calls) < 200
+
+
+def test_an_argument_that_tells_two_cases_apart_is_not_called_ignored():
+    """All next words alike: the probabilities play no part, but the prefix does."""
+
+    def answer(translations, probs, prefix, words):
+        fits = (translations[:, : len(prefix)] == prefix).all(dim=1)
+        law = torch.bincount(translations[fits, len(prefix)], minlength=words) > 0
+        return law.double() / law.sum()
+
+    assert "when `probs` changes" in check.next_law(answer).text
+
+
+def test_what_a_rounding_hides_is_not_called_ignored():
+    def answer(share, warmup, epochs, scoring):
+        return (warmup + (epochs - warmup) * (share + scoring)) // epochs
+
+    told = check.selection_cost(answer).text
+    assert "all your numbers are whole" in told
+    assert "ignored" not in told
+
+
+def test_a_share_that_is_fixed_is_called_ignored():
+    def answer(confidence, correct, coverage):
+        kept = confidence.argsort(descending=True)[: round(0.7 * len(confidence))]
+        return 1 - correct[kept].double().mean()
+
+    assert "when `coverage` changes" in check.selective_risk(answer).text
