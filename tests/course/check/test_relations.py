@@ -198,7 +198,7 @@ def test_what_an_answer_does_not_look_at(answer, words):
 def test_rows_that_depend_on_others_and_rows_that_are_passed_over():
     told = own_rows(lambda x: x.square().sum(dim=1).sin() * (1 + x[:, 0].mean())).text
     assert "other rows of your result change with the first row of `x`" in told
-    told = own_rows(lambda x: torch.cat([x[:-1].sum(dim=1), torch.ones(1)])).text
+    told = own_rows(lambda x: torch.cat([x[:-1].square().sum(dim=1).cos(), torch.ones(1)])).text
     assert "does not change with the last row of `x`" in told
 
 
