@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import importlib
+from collections.abc import Callable, Iterable
 from pathlib import Path
-
-from calibkit.course.classroom import commands as classroom
 
 LAB = """\
 More options go to JupyterLab, such as --no-browser, --port=9999 or --ip=0.0.0.0;
 python -m jupyterlab --help lists them all.
 """
+
+WRITTEN = {  # by command: the function that writes a folder
+    "student": "forms.student",
+    "teacher": "forms.teacher",
+    "key": "forms.key",
+    "quiz": "quiz.write",
+    "handouts": "handouts.write",
+    "rubric": "rubrics.write",
+}
+ROSTER = "all students, each of whom gets a row or column: a CSV file with a column `student`"
+ONLY = "lessons whose names start so, such as 01 06; default: all"
 
 # Each command imports what it needs.
 
@@ -44,9 +54,7 @@ def _pages(options) -> int:
     from calibkit.course import pages
 
     trust = True if options.trust else None
-    for path in pages.export_all(options.source, options.target, options.only, trust=trust):
-        print(f"{path}  {path.stat().st_size / 1e3:.0f} kB")
-    return 0
+    return _written(pages.export_all(options.source, options.target, options.only, trust=trust))
 
 
 def _site(options) -> int:
@@ -59,33 +67,32 @@ def _site(options) -> int:
 def _open(options) -> int:
     from calibkit.course import door
 
-    for path in door.write(options.target):
-        print(f"{path}  {path.stat().st_size / 1e3:.0f} kB")
-    return 0
+    return _written(door.write(options.target))
 
 
-def _play(options) -> int:
+def _page(options) -> int:
     from calibkit.course import browser
+    from calibkit.course.browser import own_diagram
 
-    print(f"open {browser.write(browser.playground(), options.target).resolve()}")
+    make = {
+        "play": browser.playground,
+        "audit-page": browser.audit,
+        "own-diagram": own_diagram.page,
+    }
+    page = browser.write(make[options.page](), options.target).resolve()
+    files = f", or {page}#class for the files of a class" * (options.page == "own-diagram")
+    print(f"open {page}{files}")
     return 0
 
 
 def _explorer(options) -> int:
-    from calibkit.course.explorers import anywhere
+    from calibkit.course.explorers import library
 
     if options.name is None:
-        print("\n".join(anywhere.names()))
+        print("\n".join(library.names()))
         return 0
-    page = anywhere.write(options.name, options.target or options.name)
+    page = library.write(options.name, options.target or options.name)
     print(f"open {page.resolve()}")
-    return 0
-
-
-def _audit_page(options) -> int:
-    from calibkit.course import browser
-
-    print(f"open {browser.write(browser.audit(), options.target).resolve()}")
     return 0
 
 
@@ -164,6 +171,59 @@ def _arbiter(options) -> int:
     return 0
 
 
+def _form(options) -> int:
+    module, _, function = WRITTEN[options.written].partition(".")
+    write = getattr(importlib.import_module(f"calibkit.course.classroom.{module}"), function)
+    more = {"with_evidence": True} if getattr(options, "evidence", False) else {}
+    if getattr(options, "roster", None) is not None:
+        more["roster"] = options.roster
+    paths = write(options.out, options.only, **more)
+    if options.written == "key":
+        paths, verdicts = paths
+        print("\n".join(verdicts))
+    return _written(paths)
+
+
+def _kit(options) -> int:
+    from calibkit.course.classroom import kits
+
+    if options.name == "list":
+        print("\n".join(kits.names()))
+        return 0
+    first, *_ = kits.write(options.name, options.out or f"kit_{options.name}")
+    print(f"open {first.resolve()}")
+    return 0
+
+
+def _grade(options) -> int:
+    from calibkit.course.classroom import feedback, grading
+
+    lessons, students = grading.named(options.only, options.folder)
+    chosen = {name: getattr(options, name) for name in ("exercises", "trust", "seed", "roster")}
+    book = grading.grade(options.folder, lessons, students=students, **chosen)
+    print("\n".join(book.summary()))
+    out = options.out
+    if students:  # looked at again: their class's table stays as it is
+        print("\n".join(book.replies(options.fingerprint)))
+    elif out is None:
+        out = "grades.csv"
+    pages = options.feedback
+    if out is not None:
+        table = grading.write(book.table(), out).resolve()
+        print(f"the table: {table}")
+        pages = pages or table.with_name(f"{table.stem}_feedback")
+    if pages is not None:
+        feedback.write(book, pages)
+        print(f"a page for each student: {Path(pages).resolve()}")
+    return 0
+
+
+def _written(paths: Iterable[Path]) -> int:
+    for path in paths:
+        print(f"{path}  {path.stat().st_size / 1e3:.0f} kB")
+    return 0
+
+
 def _report(results) -> int:
     from calibkit.course import execution
 
@@ -236,16 +296,50 @@ def add_all(commands) -> None:
     add.add_argument("--target", help="folder of the pages, by default build/pages")
     trust = "keep scripts and sliders: only for a --source that you executed yourself"
     add.add_argument("--trust", action="store_true", help=trust)
-    classroom.add(commands)
-    add = _add(commands, "play", _play)
-    add.add_argument("target", nargs="?", default="play.html", help="the page; default: play.html")
+    _add_classroom(commands)
+    for name, page in {"play": "play", "audit-page": "audit_page", "own-diagram": "own"}.items():
+        add = _add(commands, name, _page)
+        add.set_defaults(page=name)
+        where = f"the page; default: {page}.html"
+        add.add_argument("target", nargs="?", default=f"{page}.html", help=where)
     add = _add(commands, "explorer", _explorer)
     add.add_argument("name", nargs="?", help="of the slider; without it all names are printed")
     add.add_argument("target", nargs="?", help="the folder; by default one of the slider's name")
-    add = _add(commands, "audit-page", _audit_page)
-    where = "the page; default: audit_page.html"
-    add.add_argument("target", nargs="?", default="audit_page.html", help=where)
     add = _add(commands, "site", _site)
     add.add_argument("target", nargs="?", help="folder of the site, by default build/site")
     add = _add(commands, "open", _open)
     add.add_argument("target", nargs="?", help="their folder, by default notebooks/open")
+
+
+def _add_classroom(commands) -> None:
+    """Those for a class."""
+    for name in WRITTEN:
+        add = _add(commands, name, _form)
+        add.set_defaults(written=name)
+        add.add_argument("out", metavar="OUT", help="the folder to write")
+        add.add_argument("--only", nargs="+", default=(), metavar="NN", help=ONLY)
+        if name in ("student", "teacher"):
+            words = "the evidence of these lessons too, for those who ask for it"
+            add.add_argument("--evidence", action="store_true", help=words)
+        if name == "rubric":
+            add.add_argument("--roster", metavar="FILE.csv", help=ROSTER)
+    add = _add(commands, "kit", _kit)
+    add.add_argument("name", metavar="NAME", help="such as measure_and_repair; list: all of them")
+    add.add_argument("out", metavar="OUT", nargs="?", help="the new folder; default: kit_NAME")
+    add = _add(commands, "grade", _grade)
+    add.add_argument("folder", metavar="FOLDER", help="NAME.ipynb or a folder NAME a student")
+    words = "the table; default: grades.csv, and none for single students"
+    add.add_argument("--out", metavar="FILE", help=words)
+    words = "a page for each student; default: beside the table, as grades_feedback"
+    add.add_argument("--feedback", metavar="FOLDER", help=words)
+    words = "lessons, such as 01 06, or students by name, such as anna"
+    add.add_argument("--only", nargs="+", default=(), metavar="NAME", help=words)
+    words = "of the unseen cases; that of an earlier run gives the same cases again; default: drawn"
+    add.add_argument("--seed", type=int, metavar="N", help=words)
+    words = "that of the code that was graded, as the student's page has it: says if it is the same"
+    add.add_argument("--fingerprint", metavar="XXXX-XXXX", help=words)
+    add.add_argument("--roster", metavar="FILE.csv", help=ROSTER)
+    words = "those that were set, by the column's name: signed_gap fitted_temperature; default: all"
+    add.add_argument("--exercises", nargs="+", default=(), metavar="NAME", help=words)
+    trust = "grade without a sandbox where none works: students' code may do what you may"
+    add.add_argument("--trust", action="store_true", help=trust)

@@ -8,7 +8,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from calibkit.course import execution
-from calibkit.course.explorers import anywhere
+from calibkit.course.explorers import library
 from tests.browser import axe, lab
 from tests.browser.drive import EXPORTED, HANDLE, LIVE, Visit, walk_all, watched
 
@@ -43,7 +43,7 @@ Explorer()"""
 @pytest.fixture(scope="module", params=NAMES)
 def folder(request, build):
     """A folder as the command writes it, and two pages of others beside it."""
-    made = anywhere.write(request.param, build / "anywhere" / request.param).parent
+    made = library.write(request.param, build / "anywhere" / request.param).parent
     for name, page in {"page": PAGE, "book": BOOK}.items():
         written = page.format(name=request.param)
         (made / f"{name}.html").write_text(written, encoding="utf-8")

@@ -121,7 +121,7 @@ def test_there_are_fifteen_findings_of_fifteen_lessons_in_order_twelve_on_the_la
     assert list(FOUND) == sorted(FOUND)
     shown = [one.lesson for one in findings.twelve()]
     assert len(shown) == 12
-    assert set(FOUND) - set(shown) == set(findings.APART)
+    assert set(FOUND) - set(shown) == set(findings.table()["apart"])
 
 
 @pytest.mark.parametrize(

@@ -60,11 +60,11 @@ def along_frame(
     """
     x = [float(value) for value in x]
     place = x.index(validate.choice("at", float(at), tuple(x)))
-    runs = _runs(lines, len(x), BESIDE)
+    runs = as_runs("lines", lines, len(x), BESIDE, MOST)
     low, high = y_ticks[0], y_ticks[-1]
     axes = svg.Axes(**PLOT, x_range=(min(x), max(x)), y_range=(low, high), log_x=log_x)
     parts = [
-        *(_banded(axes, x, role, values) for role, values in runs.items()),
+        *(banded(axes, x, role, values) for role, values in runs.items()),
         axes.frame(x_label, y_label, x_ticks, y_ticks),
         *(svg.line_key(role, 8, KEYS + 4 + 20 * i) for i, role in enumerate(runs)),
         *legend(208, KEYS + 4, accuracy="accuracy of a bin"),
@@ -101,10 +101,10 @@ def ranked_frame(
     for count in counts:
         validate.number("counts", count, 1, CEILING)
     low, high, ranks = y_ticks[0], y_ticks[-1], range(1, len(counts) + 1)
-    runs = _runs(lines, len(counts), ALONE)
+    runs = as_runs("lines", lines, len(counts), ALONE, MOST)
     axes = svg.Axes(**PLOT, x_range=(1, len(counts)), y_range=(low, high))
     parts = [
-        *(_banded(axes, ranks, role, values) for role, values in runs.items()),
+        *(banded(axes, ranks, role, values) for role, values in runs.items()),
         axes.frame("class, from common to rare", y_label, (1, len(counts)), y_ticks),
     ]
     for place, (role, values) in enumerate(runs.items()):
@@ -145,11 +145,11 @@ def squares_frame(
     counts = _hundred(shares)
     x = [float(value) for value in x]
     place = x.index(validate.choice("at", float(at), tuple(x)))
-    runs = _runs(lines, len(x), ALONE)
+    runs = as_runs("lines", lines, len(x), ALONE, MOST)
     low, high = y_ticks[0], y_ticks[-1]
     axes = svg.Axes(**PLOT, x_range=(min(x), max(x)), y_range=(low, high))
     parts = [
-        *(_banded(axes, x, role, values) for role, values in runs.items()),
+        *(banded(axes, x, role, values) for role, values in runs.items()),
         axes.frame(x_label, y_label, x_ticks, y_ticks),
         *(svg.line_key(role, 56, KEYS + 20 * i) for i, role in enumerate(runs)),
         *_here(axes, at, runs, place),
@@ -220,23 +220,26 @@ def _here(axes: svg.Axes, at: float, runs: dict[Role, np.ndarray], place: int) -
     ]
 
 
-def _runs(lines: Lines, length: int, longest: int) -> dict[Role, np.ndarray]:
+def as_runs(
+    name: str, lines: Lines, length: int, longest: int, most: int
+) -> dict[Role, np.ndarray]:
     """(seeds, length) numbers by role, or ValueError for what cannot be drawn or told apart."""
-    if not 1 <= len(lines) <= MOST:
-        raise ValueError(f"lines must be 1 to {MOST} named groups, got {len(lines)}")
-    for role in lines:
+    if not 1 <= len(lines) <= most:
+        raise ValueError(f"{name} must be 1 to {most} named groups, got {len(lines)}")
+    runs = {role: as_array(values, np.float64) for role, values in lines.items()}
+    for role, values in runs.items():
         if len(role.words) > longest:
             raise ValueError(
                 f"words of a line must have at most {longest} letters, got {role.words!r}; shorten"
             )
-    runs = {role: as_array(values, np.float64) for role, values in lines.items()}
-    for role, values in runs.items():
         if values.ndim != 2 or values.shape[1] != length:
-            raise ValueError(f"lines[{role.words!r}] must be (seeds, {length}), got {values.shape}")
+            raise ValueError(
+                f"{name}[{role.words!r}] must be (seeds, {length}), got {values.shape}"
+            )
     return runs
 
 
-def _banded(axes: svg.Axes, x: Sequence[float], role: Role, runs: np.ndarray) -> str:
+def banded(axes: svg.Axes, x: Sequence[float], role: Role, runs: np.ndarray) -> str:
     """The band from the least to the largest run, and the mean; at the edge what lies beyond it."""
     around = np.concatenate([runs.max(axis=0), runs.min(axis=0)[::-1]])
     band = axes.points([*x, *x[::-1]], around.clip(*axes.y_range))

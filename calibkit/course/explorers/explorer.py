@@ -10,7 +10,7 @@ import re
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from html import escape
 from importlib import resources
 from typing import Any
@@ -22,73 +22,6 @@ from calibkit.pictures.svg import Frame
 
 WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
 HERE = resources.files("calibkit.course.explorers")
-
-# Text takes the colour of its surroundings, light or dark; a picture brings its own white.
-STYLE = """\
-<style>
-.calibkit-explorer { max-width: 60rem; contain: layout style; } /* a step leaves the page alone */
-.calibkit-explorer .controls { display: flex; flex-wrap: wrap; gap: .5em 1.5em; align-items: center;
-  padding: 6px; } /* room for the outline of the focus */
-/* name and value of a control stand above it: it is as wide as there is room */
-.calibkit-explorer label { flex: 1 1 14rem; min-width: 0; display: grid; gap: 4px .6em;
-  grid-template-columns: auto 1fr; align-items: center; font-weight: 600; line-height: 1.2; }
-.calibkit-explorer label > :is(input, select) { grid-column: 1 / -1; grid-row: 2; }
-.calibkit-explorer output { font-weight: 400; font-variant-numeric: tabular-nums; }
-.calibkit-explorer button { font: inherit; color: inherit; background: transparent; flex: none;
-  border: 1px solid; border-radius: 4px; min-width: 5em; padding: .2em .8em; }
-.calibkit-explorer input[type=range] { appearance: none; width: 100%; height: 26px; margin: 0;
-  background: transparent; cursor: pointer; --thumb: 20px;
-  --track: light-dark(#767c85, #8a919b); --brand: light-dark(#00558a, #7cc4f0);
-  --rim: light-dark(#fff, #16181d);
-  accent-color: var(--brand); }
-.calibkit-explorer input::-webkit-slider-runnable-track { height: 8px; border-radius: 4px;
-  background: var(--track); }
-.calibkit-explorer input::-moz-range-track { height: 8px; border-radius: 4px;
-  background: var(--track); }
-.calibkit-explorer input::-moz-range-progress { height: 8px; border-radius: 4px;
-  background: var(--brand); }
-.calibkit-explorer input::-webkit-slider-thumb { appearance: none; width: var(--thumb);
-  height: var(--thumb); margin-top: calc(4px - var(--thumb) / 2); border: 2px solid var(--rim);
-  border-radius: 50%; background: var(--brand); box-sizing: border-box; }
-.calibkit-explorer input::-moz-range-thumb { width: var(--thumb); height: var(--thumb);
-  border: 2px solid var(--rim); border-radius: 50%; background: var(--brand);
-  box-sizing: border-box; }
-@media (forced-colors: active) { .calibkit-explorer input[type=range] { appearance: auto; } }
-@media (pointer: coarse) { /* for a finger */
-  .calibkit-explorer :is(button, select) { min-height: 44px; }
-  .calibkit-explorer input[type=range] { height: 44px; --thumb: 28px; }
-}
-.calibkit-explorer .picture { display: flex; flex-wrap: wrap; justify-content: center;
-  align-items: flex-start; background: #fff; contain: content; }
-.calibkit-explorer .picture :is(svg, img) { max-width: 100%; height: auto; }
-.calibkit-explorer .readout { margin: .4em 0; }
-.calibkit-explorer :is(input, select, button):focus-visible {
-  outline: 3px solid #0072B2; outline-offset: 1px; } /* clear of the label */
-@media (max-width: 40rem) { /* on a telephone a slider has a line of its own, with Play beside it */
-  .calibkit-explorer label { flex: 1 1 calc(100% - 7rem); }
-}
-</style>"""
-# Of a choice among many beside a slider, and a picture that is clicked. On a telephone the words
-# about the dot that was tapped stand above the picture, in a place that keeps its height.
-CHOICE_STYLE = STYLE.replace(
-    "</style>",
-    """\
-.calibkit-explorer select { font: inherit; color: inherit; background: transparent;
-  width: 100%; min-width: 0; padding: .2em; border: 1px solid; border-radius: 4px; }
-.calibkit-explorer :is(option, optgroup) { color: #000; background: #fff; }
-.calibkit-explorer svg.clicked { cursor: crosshair; touch-action: manipulation; }
-.calibkit-explorer .tip { position: absolute; pointer-events: none; max-width: 20em;
-  padding: .2em .5em; border: 1px solid #555; border-radius: 4px; background: #fff; color: #000;
-  font-size: .85em; }
-.calibkit-explorer .tip:empty { display: none; }
-.calibkit-explorer:has(select) .readout { min-height: 3em; }
-@media (max-width: 40rem) {
-  .calibkit-explorer:has(select) { display: flex; flex-direction: column; }
-  .calibkit-explorer:has(select) > :is(.picture, .description, .still) { order: 1; }
-  .calibkit-explorer:has(select) .readout { min-height: 7.5em; }
-}
-</style>""",
-)
 
 # Arrow keys and Enter reach a control inside JupyterLab only when it carries
 # data-lm-suppress-shortcuts. Where scripts are not run, as in a notebook that was opened and not
@@ -150,15 +83,19 @@ class Face:
     def module(self) -> str:
         """What anywidget runs: a module whose content is with the host."""
         export = f"\nexport default {{ render: rendering({self.bind}) }};\n"
-        return self.script + _script("render.js") + export
+        return self.script + _text("render.js") + export
 
 
-def _script(name: str) -> str:
-    return HERE.joinpath(name).read_text(encoding="utf-8")
+def _text(*names: str) -> str:
+    return "".join(HERE.joinpath(name).read_text(encoding="utf-8") for name in names)
 
 
-SLIDERS = Face("bind", STYLE, _script("face.js"))
-PLANE = Face("bindPlane", CHOICE_STYLE, _script("face.js") + _script("plane.js"))
+def _style(*names: str) -> str:
+    return f"<style>\n{_text(*names)}</style>"
+
+
+SLIDERS = Face("bind", _style("face.css"), _text("face.js"))
+PLANE = Face("bindPlane", _style("face.css", "plane.css"), _text("face.js", "plane.js"))
 FACES = {face.bind: face for face in (SLIDERS, PLANE)}
 
 
@@ -229,10 +166,12 @@ class Shown:
         return hashlib.sha256(f"{self.packed}{self.at}".encode()).hexdigest()[:12]
 
     def widget(self):
-        """The live face: an ipywidgets control, moved by mouse or keys; see `live.Live`."""
-        from calibkit.course.explorers.live import Live
+        """The live face: an ipywidgets control that brings its own HTML sliders (anywidget).
 
-        return Live(_esm=self.face.module, **self._content())
+        Its pictures are with the browser from the start: a slider answers at once, also while the
+        kernel trains. `at`: where each slider stands, counted from 0; may be observed and set.
+        """
+        return _live()(_esm=self.face.module, **self._content())
 
     def module(self) -> str:
         """The same as an ES module that holds its content, for pages that others make.
@@ -241,8 +180,8 @@ class Shown:
         JupyterLab and MyST show it; a plain page calls its `mount(element)`.
         """
         filled = {"CONTENT": json.dumps(self._content()), "BIND": self.face.bind}
-        own = re.sub("|".join(filled), lambda place: filled[place[0]], _script("module.js"))
-        return self.face.script + _script("render.js") + own
+        own = re.sub("|".join(filled), lambda place: filled[place[0]], _text("module.js"))
+        return self.face.script + _text("render.js") + own
 
     def html(self) -> str:
         """The same as one self-contained piece of HTML: no kernel, no network."""
@@ -276,6 +215,21 @@ class Shown:
                 script=script,
             )
         )
+
+
+@cache
+def _live() -> type:
+    """The class of all live faces; nothing needs ipywidgets before an explorer is shown."""
+    import anywidget
+    import traitlets
+
+    class Live(anywidget.AnyWidget):
+        _esm = traitlets.Unicode().tag(sync=True)
+        face = traitlets.Unicode().tag(sync=True)
+        packed = traitlets.Unicode().tag(sync=True)
+        at = traitlets.List(traitlets.Int()).tag(sync=True)
+
+    return Live
 
 
 def _with_pale_bars(description: str, frames: Sequence[Frame]) -> str:

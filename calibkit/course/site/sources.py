@@ -10,7 +10,7 @@ import shutil
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from html import unescape
 from pathlib import Path
 
@@ -29,13 +29,12 @@ from calibkit.course import (
 )
 from calibkit.course.browser import six_files
 from calibkit.course.experiments import arbiter
-from calibkit.course.explorers import anywhere, networks, stored
+from calibkit.course.explorers import library, networks, stored
 from calibkit.course.explorers.explorer import EXPLORER, refreshed
 from calibkit.course.site import (
     address,
     api,
     card,
-    download,
     figures,
     findings,
     graph,
@@ -272,7 +271,7 @@ def write(folder: Path) -> None:
     fragments = {lesson.stem: lesson.html for lesson in every}
     fragments |= {name: carded(drawn(text, at)) for name, (at, text) in texts.items()}
     fragments["class_guide"] = opened(fragments["class_guide"], LOOK_AT_KITS)
-    fragments[RUN] = opened(fragments[RUN], download.write(folder / "extra"))
+    fragments[RUN] = opened(fragments[RUN], address.download(folder / "extra"))
     fragments["sliders_anywhere"] = opened(fragments["sliders_anywhere"], _live())
     fragments |= {"verdicts": _verdicts(course), "sliders": _gallery(course)}
     shown = kits.every()
@@ -289,9 +288,7 @@ def write(folder: Path) -> None:
     (folder / "kits.txt").write_text(
         drawn(pages.text_page(kits.listed(shown)), more=leads), encoding="utf-8"
     )
-    _playground(folder / "extra" / "play.html", course)
-    _audit(folder / "extra" / "audit.html", course)
-    _six_files(folder / "extra" / "six_files.html", course)
+    _computing(folder / "extra", course)
     described = api.groups()
     _modules(folder / "api", described, course)
     titles = {name: pages.title(text) for name, (_, text) in texts.items()}
@@ -425,26 +422,17 @@ def _verdicts(course: list[Lesson]) -> str:
             rows = list(zip(given, places, beside, shares, strict=True))
             by_lesson.append((lesson, len(rows), claims.counted(given), rows))
     counts = {word: sum(verdict.word == word for verdict in every) for word in verdicts.WORDS}
+    concluded = claims.conclusions_table(claims.conclusions(home()), printed, listed)
+    evidence = claims.evidence(printed, listed, experiments.photographed(home() / "results"))
     return TEMPLATES.get_template("verdicts.html").render(
         lessons=by_lesson,
         counts=counts | {"post hoc": sum(verdict.post_hoc for verdict in every)},
         by_chance=claims.by_chance(every),
         discoveries=claims.false_discoveries(every),
-        summary=_summary(printed, listed),
-        concluded=_concluded(printed, listed),
-        evidence=_evidence(printed, listed),
+        summary=_table(claims.summary(printed, listed)),
+        concluded=_table(_with_words(concluded, listed)),
+        evidence=_table(_with_words(evidence, listed)),
     )
-
-
-def _summary(printed: list[claims.Printed], listed: list[claims.Claim]) -> str:
-    """The table of `claims.summary` as HTML."""
-    return carded(drawn(pages.text_page(claims.summary(printed, listed))))
-
-
-def _concluded(printed: list[claims.Printed], listed: list[claims.Claim]) -> str:
-    """The table of `claims.conclusions_table` as HTML, each claim with its words."""
-    table = claims.conclusions_table(claims.conclusions(home()), printed, listed)
-    return carded(drawn(pages.text_page(_with_words(table, listed))))
 
 
 def _with_words(table: str, listed: list[claims.Claim]) -> str:
@@ -454,10 +442,9 @@ def _with_words(table: str, listed: list[claims.Claim]) -> str:
     return re.sub(r"(?m)(?<=^\| )\w+(?= \|)", lambda claim: words.get(claim[0], claim[0]), table)
 
 
-def _evidence(printed: list[claims.Printed], listed: list[claims.Claim]) -> str:
-    """The table of `claims.evidence` as HTML, each claim with its words."""
-    table = claims.evidence(printed, listed, experiments.photographed(home() / "results"))
-    return carded(drawn(pages.text_page(_with_words(table, listed))))
+def _table(markdown: str) -> str:
+    """A table in Markdown as HTML, as cards on a telephone."""
+    return carded(drawn(pages.text_page(markdown)))
 
 
 def _gallery(course: list[Lesson]) -> str:
@@ -551,21 +538,17 @@ def bar(here: str) -> str:
     return TEMPLATES.get_template("templates/bar.html").module.bar(BAR, here)
 
 
-def _playground(target: Path, course: list[Lesson]) -> None:
+def _computing(folder: Path, course: list[Lesson]) -> None:
+    """The pages that compute in the browser, with the main list of the site."""
     lessons = {lesson.number: f"{lesson.stem}.html" for lesson in course}
-    browser.write(browser.playground(lessons, bar(target.name)), target)
-
-
-def _audit(target: Path, course: list[Lesson]) -> None:
-    lessons = {lesson.number: f"{lesson.stem}.html" for lesson in course}
-    lesson = lessons.get(browser.LESSON_ON_AUDITS, "")
-    browser.write(browser.audit(bar(target.name), lesson), target)
-
-
-def _six_files(target: Path, course: list[Lesson]) -> None:
-    lessons = {lesson.number: f"{lesson.stem}.html" for lesson in course}
-    lesson = lessons.get(browser.LESSON_ON_AUDITS, "")
-    browser.write(six_files.page(bar(target.name), lesson), target)
+    on_audits = lessons.get(browser.LESSON_ON_AUDITS, "")
+    made = {
+        "play.html": partial(browser.playground, lessons),
+        "audit.html": partial(browser.audit, lesson=on_audits),
+        "six_files.html": partial(six_files.page, lesson=on_audits),
+    }
+    for name, page in made.items():
+        browser.write(page(home=bar(name)), folder / name)
 
 
 def _embeds(folder: Path, course: list[Lesson]) -> None:
@@ -583,8 +566,8 @@ def _embeds(folder: Path, course: list[Lesson]) -> None:
         parts = {"title": title, "slider": html, "back": back, "colours": colours}
         written = page.render(**parts)
         (folder / f"{name}.html").write_text(written, encoding="utf-8")
-    for name in anywhere.names():
-        module = anywhere.explorer(name).module()
+    for name in library.names():
+        module = library.explorer(name).module()
         (folder / f"{name}.mjs").write_text(module, encoding="utf-8")
 
 

@@ -5,29 +5,29 @@ import re
 import pytest
 
 from calibkit import __main__ as command
-from calibkit.course.explorers import anywhere, stored
+from calibkit.course.explorers import library, stored
 from calibkit.course.explorers.explorer import to_be_read
 
 
 def test_all_kept_explorers_have_a_name():
-    assert {"networks", "label_noise", "temperature"} <= set(anywhere.names())
-    assert len(anywhere.names()) == len(set(anywhere.names())) > 20
+    assert {"networks", "label_noise", "temperature"} <= set(library.names())
+    assert len(library.names()) == len(set(library.names())) > 20
 
 
 def test_the_folder_holds_a_module_and_a_page_that_load_nothing(tmp_path):
-    page = anywhere.write("blend", tmp_path / "new" / "folder")
+    page = library.write("blend", tmp_path / "new" / "folder")
     module = (page.parent / "blend.mjs").read_text(encoding="utf-8")
     assert sorted(path.name for path in page.parent.iterdir()) == ["blend.mjs", "index.html"]
     assert not re.search(r"^import |\bimport\(|fetch\(|https?://(?!www\.w3\.org)", module, re.M)
     assert to_be_read(stored("blend").packed) in module
     text = page.read_text(encoding="utf-8")
     assert stored("blend").html() in text
-    assert "[[" not in text.replace("[[[", "")
+    assert "{{" not in text
     assert not re.search(r"(src|href)=(?!.data:)", text)
 
 
 def test_the_name_stands_in_each_of_the_ways(tmp_path):
-    text = anywhere.write("networks", tmp_path).read_text(encoding="utf-8")
+    text = library.write("networks", tmp_path).read_text(encoding="utf-8")
     for way in (
         'import { mount } from "./networks.mjs"',
         "```{anywidget} networks.mjs",
@@ -37,7 +37,7 @@ def test_the_name_stands_in_each_of_the_ways(tmp_path):
 
 
 def test_a_module_says_how_it_is_bound_once():
-    module = anywhere.explorer("networks").module()
+    module = library.explorer("networks").module()
     assert module.count("async function unpack") == 1
     assert module.count("export default") == module.count("export const mount") == 1
     assert "rendering(bindPlane)" in module
@@ -47,15 +47,15 @@ def test_a_module_says_how_it_is_bound_once():
 
 def test_another_name_and_a_file_are_refused(tmp_path):
     with pytest.raises(ValueError, match=r"(?s)name must be .*label_noise.*got 'labels'"):
-        anywhere.write("labels", tmp_path)
+        library.write("labels", tmp_path)
     (tmp_path / "file").touch()
     with pytest.raises(ValueError, match="folder must be a folder, got the file"):
-        anywhere.write("blend", tmp_path / "file")
+        library.write("blend", tmp_path / "file")
 
 
 def test_the_command_prints_names_and_writes_the_folder(tmp_path, capsys, monkeypatch):
     assert command.main(["explorer"]) == 0
-    assert capsys.readouterr().out.split() == list(anywhere.names())
+    assert capsys.readouterr().out.split() == list(library.names())
     assert command.main(["explorer", "blend", str(tmp_path / "blend")]) == 0
     assert str(tmp_path / "blend" / "index.html") in capsys.readouterr().out
     assert command.main(["explorer", "nothing", str(tmp_path / "x")]) == 2

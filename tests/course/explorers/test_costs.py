@@ -64,7 +64,7 @@ def test_what_moves_comes_last():
     ("change", "words"),
     [
         ({"at": 7}, "at must be one of"),
-        ({"costs": {}}, "of 1 to 6 models, got 0"),
+        ({"costs": {}}, "1 to 6 named groups, got 0"),
         ({"costs": {A: [[1, 2]]}}, r"costs\['model A'\] must be \(seeds, 3\)"),
         ({"costs": {palette.group(0, "x" * 25): [[1, 2, 3]]}}, "at most 24 letters"),
     ],
