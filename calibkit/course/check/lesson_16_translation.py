@@ -6,24 +6,18 @@ import torch
 from torch import Tensor
 
 from calibkit import metrics
-from calibkit.course.check.engine import Mistake, exercise
+from calibkit.course.check.engine import exercise
 
 
+# fmt: off
 def _sentences() -> dict[str, tuple[Tensor, Tensor]]:
     """Probabilities (n, T, V) and labels (n, T) of n sentences, padded with 0."""
     generator = torch.Generator().manual_seed(16)
     cases = {}
-    for lengths, words, sure, right in (
-        ((3, 5), 4, 3.0, False),
-        ((2, 4, 6), 5, 1.0, False),
-        ((1, 4), 3, 4.0, False),
-        ((5, 2, 3, 1), 6, 2.0, True),
-        ((4, 4), 4, 2.0, False),
-        ((2, 7), 7, 0.5, True),
-        ((3, 3), 5, 1.5, False),
-        ((1,), 3, 1.0, False),
-        ((30, 45, 2), 9, 1.0, False),
-    ):
+    for lengths, words, sure, right in (((3, 5), 4, 3.0, False), ((2, 4, 6), 5, 1.0, False),
+            ((1, 4), 3, 4.0, False), ((5, 2, 3, 1), 6, 2.0, True), ((4, 4), 4, 2.0, False),
+            ((2, 7), 7, 0.5, True), ((3, 3), 5, 1.5, False), ((1,), 3, 1.0, False),
+            ((30, 45, 2), 9, 1.0, False)):
         n, longest = len(lengths), max(lengths) + (lengths != (3, 3))  # these have no padding
         logits = torch.randn(n, longest, words, generator=generator, dtype=torch.float64)
         labels = torch.randint(1, words, (n, longest), generator=generator)
@@ -35,107 +29,60 @@ def _sentences() -> dict[str, tuple[Tensor, Tensor]]:
         cases[name] = (sure * logits).softmax(dim=2), labels
     return cases
 
-
 def _gap(probs: Tensor, labels: Tensor) -> Tensor:
     """Confidence less hit of every place, (n, T)."""
     return probs.amax(dim=2) - (probs.argmax(dim=2) == labels).double()
-
 
 def _by_sentence(probs: Tensor, labels: Tensor) -> Tensor:
     each, real = _gap(probs, labels), labels != 0
     return ((each * real).sum(dim=1) / real.sum(dim=1)).mean()
 
-
-@exercise(
-    cases=_sentences(),
-    mistakes=[
-        Mistake(
-            lambda p, y: _gap(p, y).mean(),
-            "the padding is counted. Leave out the places whose label is 0.",
-        ),
-        Mistake(
-            lambda p, y: -_gap(p, y)[y != 0].mean(),
-            "the sign is reversed: confidence minus accuracy.",
-        ),
-        Mistake(
-            lambda p, y: (_gap(p, y) * (y != 0)).mean(),
-            "the padding adds nothing to the sum, but it is counted in the number of places by "
-            "which you divide.",
-        ),
-        Mistake(
-            lambda p, y: (_gap(p, y) * (y != 0)).sum(),
-            "this is a sum. Divide by the number of real tokens.",
-        ),
-        Mistake(
-            lambda p, y: (_gap(p, y) * (y != 0)).sum() / len(y),
-            "you divided by the number of sentences. Divide by the number of real tokens.",
-        ),
-        Mistake(
-            _by_sentence,
-            "you took the mean of each sentence, then the mean of these: so the tokens of short "
-            "sentences count more. Every real token counts the same.",
-        ),
-        Mistake(
-            lambda p, y: _gap(p, y)[p.argmax(dim=2) != 0].mean(),
-            "you left out the places where the *network* says padding. What is padding is told by "
-            "the labels.",
-        ),
-        Mistake(
-            lambda p, y: _gap(p, y)[y == 0].mean(),
-            "the mask is turned round: these are the places of padding alone.",
-        ),
-        Mistake(
-            lambda p, y: p.amax(dim=2)[y != 0].mean(),
-            "this is the mean confidence. Subtract the accuracy.",
-        ),
-        Mistake(
-            lambda p, y: (p.argmax(dim=2) == y).double()[y != 0].mean(),
-            "this is the accuracy. Subtract it from the mean confidence.",
-        ),
-        Mistake(
-            lambda p, y: p.amax(dim=2)[y != 0].mean() - (p.argmax(dim=2) == y).double().mean(),
-            "the confidence is of real tokens, but the accuracy counts the padding too.",
-        ),
-        Mistake(
-            lambda p, y: p.amax(dim=2).mean() - (p.argmax(dim=2) == y).double()[y != 0].mean(),
-            "the accuracy is of real tokens, but the confidence counts the padding too.",
-        ),
-        Mistake(
-            lambda p, y: (p.gather(2, y[..., None])[..., 0] - (p.argmax(dim=2) == y).double())[
-                y != 0
-            ].mean(),
-            "you took the probability of the label. The confidence is the largest probability.",
-        ),
-        Mistake(
-            lambda p, y: _gap(p, y)[y != 0].abs().mean(),
-            "this is a mean of absolute values. A gap has a sign: hits and misses balance.",
-        ),
-        Mistake(
-            lambda p, y: _gap(p, y)[y != 0].mean().abs(),
-            "a gap has a sign: below 0 the network is under-confident.",
-        ),
-        Mistake(
-            lambda p, y: (_gap(p[..., 1:], y - 1))[y != 0].mean(),
-            "you left out the word 0 from the probabilities. Leave out places, not words.",
-        ),
-        Mistake(
-            lambda p, y: (p.amax(dim=2) - p.gather(2, y[..., None])[..., 0])[y != 0].mean(),
-            "you subtracted the probability of the label. Subtract the share of hits.",
-        ),
-        Mistake(
-            lambda p, y: metrics.ece(p[y != 0], y[y != 0]),
-            "this is the ECE, which has no sign. Asked is the signed gap.",
-        ),
-        Mistake(
-            lambda p, y: _gap(p, y)[(y != 0) & (p.argmax(dim=2) != 0)].mean(),
-            "you left out the places where the *network* says padding, too. Labels tell it.",
-        ),
-    ],
-)
+@exercise(cases=_sentences(), mistakes={
+    "the padding is counted. Leave out the places whose label is 0.":
+        lambda p, y: _gap(p, y).mean(),
+    "the sign is reversed: confidence minus accuracy.": lambda p, y: -_gap(p, y)[y != 0].mean(),
+    "the padding adds nothing to the sum, but it is counted in the number of places by which you "
+    "divide.": lambda p, y: (_gap(p, y) * (y != 0)).mean(),
+    "this is a sum. Divide by the number of real tokens.":
+        lambda p, y: (_gap(p, y) * (y != 0)).sum(),
+    "you divided by the number of sentences. Divide by the number of real tokens.":
+        lambda p, y: (_gap(p, y) * (y != 0)).sum() / len(y),
+    "you took the mean of each sentence, then the mean of these: so the tokens of short sentences "
+    "count more. Every real token counts the same.": _by_sentence,
+    "you left out the places where the *network* says padding. What is padding is told by the "
+    "labels.": lambda p, y: _gap(p, y)[p.argmax(dim=2) != 0].mean(),
+    "the label 1 is taken for padding, too. Padding is 0 alone.":
+        lambda p, y: _gap(p, y)[y > 1].mean(),
+    "this is the first sentence alone. Take the real tokens of all.":
+        lambda p, y: _gap(p[:1], y[:1])[y[:1] != 0].mean(),
+    "the mask is turned round: these are the places of padding alone.":
+        lambda p, y: _gap(p, y)[y == 0].mean(),
+    "this is the mean confidence. Subtract the accuracy.":
+        lambda p, y: p.amax(dim=2)[y != 0].mean(),
+    "this is the accuracy. Subtract it from the mean confidence.":
+        lambda p, y: (p.argmax(dim=2) == y).double()[y != 0].mean(),
+    "the confidence is of real tokens, but the accuracy counts the padding too.":
+        lambda p, y: p.amax(dim=2)[y != 0].mean() - (p.argmax(dim=2) == y).double().mean(),
+    "the accuracy is of real tokens, but the confidence counts the padding too.":
+        lambda p, y: p.amax(dim=2).mean() - (p.argmax(dim=2) == y).double()[y != 0].mean(),
+    "you took the probability of the label. The confidence is the largest probability.":
+        lambda p, y: (p.gather(2, y[..., None])[..., 0]
+            - (p.argmax(dim=2) == y).double())[y != 0].mean(),
+    "this is a mean of absolute values. A gap has a sign: hits and misses balance.":
+        lambda p, y: _gap(p, y)[y != 0].abs().mean(),
+    "a gap has a sign: below 0 the network is under-confident.":
+        lambda p, y: _gap(p, y)[y != 0].mean().abs(),
+    "you left out the word 0 from the probabilities. Leave out places, not words.":
+        lambda p, y: (_gap(p[..., 1:], y - 1))[y != 0].mean(),
+    "you subtracted the probability of the label. Subtract the share of hits.":
+        lambda p, y: (p.amax(dim=2) - p.gather(2, y[..., None])[..., 0])[y != 0].mean(),
+    "this is the ECE, which has no sign. Asked is the signed gap.":
+        lambda p, y: metrics.ece(p[y != 0], y[y != 0]),
+    "you left out the places where the *network* says padding, too. Labels tell it.":
+        lambda p, y: _gap(p, y)[(y != 0) & (p.argmax(dim=2) != 0)].mean()})
 def masked_gap(probs, labels):
     """The signed gap of the real tokens: probs (n, T, V), labels (n, T), 0 for padding."""
     return _gap(probs, labels)[labels != 0].mean()
-
 
 def _translations() -> dict[str, tuple[Tensor, Tensor, Tensor, int]]:
     """All translations (m, T) of a sentence with their probabilities, a prefix, the words."""
@@ -159,7 +106,6 @@ def _translations() -> dict[str, tuple[Tensor, Tensor, Tensor, int]]:
         cases[name] = rows, p / p.sum(), rows[len(rows) // 2, :seen], words
     return cases
 
-
 def _law(rows: Tensor, p: Tensor, prefix: Tensor, words: int, fits: Tensor | None = None) -> Tensor:
     """Sums of p by the word after the prefix, not divided by their total."""
     if fits is None:
@@ -167,11 +113,9 @@ def _law(rows: Tensor, p: Tensor, prefix: Tensor, words: int, fits: Tensor | Non
     law = torch.zeros(words, dtype=torch.float64)
     return law.index_add(0, rows[fits, len(prefix)], p[fits])
 
-
 def _counted(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
     law = _law(rows, torch.ones_like(p), prefix, words)
     return law / law.sum()
-
 
 def _somewhere(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
     """Where the last word of the prefix alone has to agree."""
@@ -180,17 +124,14 @@ def _somewhere(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
     law = _law(rows, p, prefix, words, last)
     return law / law.sum()
 
-
 def _all(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
     return _law(rows, p, prefix, words, torch.ones(len(rows), dtype=torch.bool))
-
 
 def _surest(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
     """All on the next word of the most probable translation that fits."""
     fits = (rows[:, : len(prefix)] == prefix).all(dim=1)
     best = rows[fits][p[fits].argmax(), len(prefix)]
     return torch.nn.functional.one_hot(best, words).double()
-
 
 def _all_later(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
     fits = (rows[:, : len(prefix)] == prefix).all(dim=1)
@@ -199,13 +140,11 @@ def _all_later(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
     law = torch.zeros(words, dtype=torch.float64).index_add(0, later.flatten(), each)
     return law / law.sum()
 
-
 def _one_late(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
     fits = (rows[:, : len(prefix)] == prefix).all(dim=1)
     place = min(len(prefix) + 1, rows.shape[1] - 1)
     law = torch.zeros(words, dtype=torch.float64).index_add(0, rows[fits, place], p[fits])
     return law / law.sum()
-
 
 def _repeated(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
     """The law of the last word of the prefix in place of the one after it."""
@@ -215,61 +154,25 @@ def _repeated(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
     law = law.index_add(0, rows[fits, place], p[fits])
     return law / law.sum()
 
-
-@exercise(
-    cases=_translations(),
-    mistakes=[
-        Mistake(
-            _law,
-            "your numbers do not sum to 1: divide by the probability of the prefix, which is "
-            "their sum.",
-        ),
-        Mistake(
-            _counted,
-            "every translation that fits counts the same. Weigh each by its probability.",
-        ),
-        Mistake(
-            _all,
-            "translations count whose first words are not the prefix. Keep those that fit.",
-        ),
-        Mistake(
-            _somewhere,
-            "you compared the last word of the prefix alone. All of its words must agree.",
-        ),
-        Mistake(
-            _surest,
-            "this is the next word of the most probable translation. Add up all that fit.",
-        ),
-        Mistake(
-            _repeated,
-            "this is the law of the last word of the prefix. Asked is the word after it.",
-        ),
-        Mistake(
-            lambda rows, p, prefix, words: _law(rows, p, prefix, words).softmax(dim=0),
-            "a softmax of probabilities is another law. Divide by their sum.",
-        ),
-        Mistake(
-            lambda rows, p, prefix, words: (
-                _law(rows, p, prefix, words) / _law(rows, p, prefix, words).amax()
-            ),
-            "you divided by the largest entry. Divide by the sum.",
-        ),
-        Mistake(
-            lambda rows, p, prefix, words: (
-                _law(rows, p, prefix, words) / ((rows[:, : len(prefix)] == prefix).all(dim=1)).sum()
-            ),
-            "you divided by the number of translations that fit. Divide by their probability.",
-        ),
-        Mistake(
-            _all_later,
-            "you counted every word that comes later. Asked is the one word after the prefix.",
-        ),
-        Mistake(
-            _one_late,
-            "you read one column too far to the right: the next word stands in column len(prefix).",
-        ),
-    ],
-)
+@exercise(cases=_translations(), mistakes={
+    "your numbers do not sum to 1: divide by the probability of the prefix, which is their sum.":
+        _law,
+    "every translation that fits counts the same. Weigh each by its probability.": _counted,
+    "translations count whose first words are not the prefix. Keep those that fit.": _all,
+    "you compared the last word of the prefix alone. All of its words must agree.": _somewhere,
+    "this is the next word of the most probable translation. Add up all that fit.": _surest,
+    "this is the law of the last word of the prefix. Asked is the word after it.": _repeated,
+    "a softmax of probabilities is another law. Divide by their sum.":
+        lambda rows, p, prefix, words: _law(rows, p, prefix, words).softmax(dim=0),
+    "you divided by the largest entry. Divide by the sum.":
+        lambda rows, p, prefix, words: _law(rows, p, prefix, words) / _law(rows, p, prefix,
+            words).amax(),
+    "you divided by the number of translations that fit. Divide by their probability.":
+        lambda rows, p, prefix, words: _law(rows, p, prefix, words)
+            / ((rows[:, : len(prefix)] == prefix).all(dim=1)).sum(),
+    "you counted every word that comes later. Asked is the one word after the prefix.": _all_later,
+    "you read one column too far to the right: the next word stands in column len(prefix).":
+        _one_late})
 def next_law(translations, probs, prefix, words):
     """p(next word | prefix), (words,), from all translations (m, T) and their probs (m,)."""
     law = _law(translations, probs, prefix, words)
