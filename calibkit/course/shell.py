@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 HERE = Path(__file__).parent
 TEMPLATES = Environment(
-    loader=FileSystemLoader([HERE / "templates", HERE / "site", HERE / "classroom" / "kits"]),
+    loader=FileSystemLoader([HERE / "templates", HERE / "classroom" / "kits"]),
     autoescape=True,
     undefined=StrictUndefined,
     trim_blocks=True,
