@@ -114,7 +114,7 @@ check.keep(my_next_law)
 # %%
 from calibkit.course.mine import next_law
 
-prefix = "la voiture"  # change me
+prefix = "la voiture verte"  # change me
 
 words = list(toy.TARGET_WORDS)
 rows = translation.rows_of([text.split() for text in everything], toy.TARGET_WORDS)
