@@ -9,7 +9,10 @@ os.environ["MPLBACKEND"] = "agg"
 import pytest
 import torch
 
+from calibkit.course import checkout
 from tests import pretend_cuda
+
+checkout.with_study()  # in kernels, too
 
 STAND_INS = {  # for CUDA, for an Apple GPU, and for CUDA that is to add in one order
     "pretend": {},

@@ -8,6 +8,7 @@ from dataclasses import replace
 import matplotlib.pyplot as plt
 import pytest
 import torch
+from study import rare_classes
 from torch import nn
 
 import calibkit
@@ -23,7 +24,6 @@ from calibkit import (
     validate,
 )
 from calibkit.course import explorers
-from calibkit.course.experiments import rare_classes
 from calibkit.lab import data, models, sweep, training, translation
 from calibkit.lab.training.loop import Loop
 from calibkit.lab.translation import toy

@@ -6,6 +6,7 @@ It imports nothing heavy, so that what only looks for the course starts fast.
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,6 +74,16 @@ def evidence(only: str | None = None) -> list[Lesson]:
 
 def _twins(folder: Path) -> list[Lesson]:
     return [Lesson(path) for path in sorted(folder.glob("*.py"))]
+
+
+def with_study() -> None:
+    """Let `study`, the package beside the evidence, be imported, here and in processes to come."""
+    folder = str(root() / "notebooks" / EVIDENCE)
+    if folder not in sys.path:
+        sys.path.append(folder)
+    known = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if folder not in known:
+        os.environ["PYTHONPATH"] = os.pathsep.join([*filter(None, known), folder])
 
 
 def results() -> Path:

@@ -16,7 +16,7 @@ from calibkit.course.verdicts import WORDS, Verdict, conclusion, parse
 from calibkit.course.verdicts import counted as in_words
 
 if TYPE_CHECKING:
-    from calibkit.course.experiments import Photographed
+    from study.reports import Photographed
 
 NONE = "–"
 CONCLUSIONS = "conclusions.json"
@@ -270,7 +270,7 @@ def evidence(
 ) -> str:
     """Markdown: per claim the verdicts on made data beside those on photographs, by word.
 
-    photographed: per claim what the stored tables say, as `experiments.photographed` reads them;
+    photographed: per claim what the stored tables say, as `study.reports.photographed` reads them;
         of a grid each step counts, and not the whole. A printed verdict that is of such a table, or
         that says "photographs", is no verdict on made data.
     """

@@ -97,7 +97,10 @@ def _explorer(options) -> int:
 
 
 def _claims(options) -> int:
-    from calibkit.course import checkout, claims, experiments
+    from calibkit.course import checkout, claims
+
+    checkout.with_study()
+    from study import reports
 
     notebooks = checkout.root() / "notebooks"
     folder = checkout.root() / "build" / "course" / options.scale if options.scale else notebooks
@@ -108,12 +111,15 @@ def _claims(options) -> int:
     print()
     print(claims.table(printed, listed))
     print()
-    print(claims.evidence(printed, listed, experiments.photographed(notebooks / "results")))
+    print(claims.evidence(printed, listed, reports.photographed(notebooks / "results")))
     return 0
 
 
 def _reproduce(options) -> int:
     from calibkit.course import checkout, experiments
+
+    checkout.with_study()
+    from study import engine, photograph_grids, reports
 
     folder = Path(options.target or checkout.root() / "notebooks" / "results")
     if options.name == [experiments.networks.NAME]:
@@ -122,27 +128,27 @@ def _reproduce(options) -> int:
         return _nights(options)
     named = ("dataset", "network", "vectors", "root", "device", "jobs")
     chosen = {option: getattr(options, option) for option in named}
-    names = experiments.EXPERIMENTS if options.name == ["all"] else options.name
+    names = photograph_grids.EXPERIMENTS if options.name == ["all"] else options.name
     if options.estimate:
         return _estimate(names, options)
     chosen["seeds"] = None if options.seeds is None else range(options.seeds)
     for name in names:
-        page = experiments.write(experiments.run(name, options.scale, **chosen), folder)
+        page = reports.write(engine.run(name, options.scale, **chosen), folder)
         print(page.read_text(encoding="utf-8"))
     return 0
 
 
 def _networks(options, folder: Path) -> int:
-    from calibkit.course.experiments import networks
+    from study import all_networks
 
-    seeds = networks.SEEDS[: options.seeds]
-    table = networks.run(options.scale, seeds, device=options.device, jobs=options.jobs)
-    print(networks.write(table, folder).read_text(encoding="utf-8"))
+    seeds = all_networks.SEEDS[: options.seeds]
+    table = all_networks.run(options.scale, seeds, device=options.device, jobs=options.jobs)
+    print(all_networks.write(table, folder).read_text(encoding="utf-8"))
     return 0
 
 
 def _estimate(names, options) -> int:
-    from calibkit.course.experiments import effort
+    from study import effort
 
     chosen = {option: getattr(options, option) for option in ("dataset", "network", "seeds")}
     for name in names:
@@ -151,7 +157,7 @@ def _estimate(names, options) -> int:
 
 
 def _nights(options) -> int:
-    from calibkit.course.experiments import night_runs
+    from study import night_runs
 
     named = ("seeds", "network", "jobs", "root", "device")
     chosen = {option: getattr(options, option) for option in named}
@@ -160,7 +166,10 @@ def _nights(options) -> int:
 
 
 def _arbiter(options) -> int:
-    from calibkit.course.experiments import arbiter, arbiter_figure, arbiter_page
+    from calibkit.course import checkout
+
+    checkout.with_study()
+    from study import arbiter, arbiter_figure, arbiter_page
 
     chosen = {"device": options.device, "jobs": options.jobs}
     table = arbiter.run(options.scale, options.target, fresh=options.fresh, **chosen)

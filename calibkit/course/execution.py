@@ -15,7 +15,7 @@ from typing import Any
 
 from calibkit import validate
 from calibkit.course import claims, folding, runner
-from calibkit.course.checkout import Lesson, evidence, lessons, root
+from calibkit.course.checkout import Lesson, evidence, lessons, root, with_study
 from calibkit.course.explorers.explorer import WIDGET_MIME
 from calibkit.course.explorers.library import PUBLISHING
 from calibkit.course.runner import Result
@@ -68,6 +68,7 @@ def execute(notebook, *, parameters: Mapping[str, Any] | None = None, cwd: Path,
     target = None if output is None else str(output)
     scale = (parameters or {}).get("SCALE", "laptop")
     cwd.mkdir(parents=True, exist_ok=True)
+    with_study()  # which evidence imports
     try:
         done = papermill.execute_notebook(
             nbformat.from_dict(notebook),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from calibkit.course import workplace
-from calibkit.course.checkout import COURSE, root
+from calibkit.course.checkout import COURSE, root, with_study
 
 # Folders that Jupyter reads beside the user's own, where nothing is written: a page_config turns
 # off what asks whether to fetch news, an extension shows outputs as they are meant.
@@ -53,6 +53,7 @@ def start(
     for name, read in READ.items():
         os.environ[name] = os.pathsep.join([str(read), *filter(None, [os.environ.get(name)])])
     os.environ[COURSE] = str(folder)
+    with_study()  # which the copies of the evidence import
     print(f"your copies of the lessons: {place}; Ctrl-C twice ends JupyterLab", flush=True)
     # the address that is printed is that of the first lesson, also where no browser opens
     options = [

@@ -5,9 +5,10 @@ import re
 import nbformat
 import numpy as np
 import pytest
+from study import reports
 
 from calibkit.__main__ import main
-from calibkit.course import checkout, claims, experiments, verdicts
+from calibkit.course import checkout, claims, verdicts
 
 PAGE = "# Claims\n\nWords.\n\n| id |\n"
 LIST = """# Claims in detail
@@ -144,7 +145,7 @@ def test_photographs_stand_beside_the_digits_and_a_row_without_them_is_named():
 
     steps = [verdict("D3", "step 1", [0.1, 0.11]), verdict("D3", "step 2", [-0.1, -0.11])]
     whole = verdict("D3", "ends", [0.1, 0.11])
-    table = experiments.Photographed("night", whole, steps)
+    table = reports.Photographed("night", whole, steps)
     said = [verdict("D3", "on digits", [0.2, 0.21]), whole, *steps]
     said += [verdict("T1", "photographs: T", [0.2, 0.21]), verdict("X1", "digits", [0.2, 0.21])]
     listed = [

@@ -8,9 +8,10 @@ from dataclasses import replace
 
 import pytest
 import torch
+from study import engine
+from study.photograph_grids import EXPERIMENTS
+from study.photographs import SETTINGS
 
-from calibkit.course import experiments
-from calibkit.course.experiments import EXPERIMENTS, SETTINGS
 from calibkit.lab import data
 from data_scripts import prepare
 from data_scripts.registry import SOURCES
@@ -119,7 +120,7 @@ def one_step(monkeypatch, name, **options):
     monkeypatch.setitem(EXPERIMENTS, name, changed)
     monkeypatch.setitem(SETTINGS, "paper", replace(paper, train=4, calibration=3))
     quiet = {"device": "cpu", "cache": False, "progress": False, "jobs": 1, "seeds": [0]}
-    return experiments.run(name, "paper", **quiet, **options)
+    return engine.run(name, "paper", **quiet, **options)
 
 
 @pytest.mark.filterwarnings("ignore:the logits separate|the least ECE|the best temperature")

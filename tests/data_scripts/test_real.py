@@ -20,11 +20,11 @@ import pytest
 import torch
 import torchvision
 from sklearn.calibration import _TemperatureScaling
+from study import engine, photograph_grids, photographs
+from study.engine import setting_of
+from study.photographs import SETTINGS
 
 from calibkit import metrics
-from calibkit.course import experiments
-from calibkit.course.experiments import SETTINGS, photographs
-from calibkit.course.experiments.engine import setting_of
 from calibkit.lab import data, training
 from calibkit.recalibration import TemperatureScaler
 from data_scripts.images import PEOPLE
@@ -252,7 +252,7 @@ def test_a_cell_of_the_night_runs_on_real_images(cifar10, monkeypatch):
     small = replace(night, recipe=recipe, train=300, calibration=100, test=200)
     monkeypatch.setitem(SETTINGS, "night", small)
     chosen = {"values": [0.2], "seeds": [0], "root": cifar10, "device": "cpu"}
-    done = experiments.run("noise", "night", **chosen, cache=False, progress=False)
+    done = engine.run("noise", "night", **chosen, cache=False, progress=False)
     row = done.table.iloc[0]
     assert len(done.outcomes[0].history) == 2
     assert 0.05 < row.test_accuracy < 0.6
@@ -262,7 +262,7 @@ def test_a_cell_of_the_night_runs_on_real_images(cifar10, monkeypatch):
 @real("cifar-10-batches-py/data_batch_5")
 @pytest.mark.parametrize("network", ["ResNet-110", "WRN-26-10", "DenseNet-121"])
 def test_the_papers_networks_take_a_few_steps_on_real_images(network, cifar10):
-    experiment = experiments.EXPERIMENTS["focal"]
+    experiment = photograph_grids.EXPERIMENTS["focal"]
     paper = setting_of(experiment, "paper", network)
     batches = replace(paper.recipe, batch_size=8)
     few = replace(paper, recipe=batches, train=16, calibration=4, test=4)

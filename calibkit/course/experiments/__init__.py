@@ -1,57 +1,11 @@
-"""The lessons' experiments on real data: photographs, texts and captions, one grid each.
+"""What the lessons train and measure, a study a module; `tables` are stored runs on real data.
 
-`run` trains and measures, `write` keeps the tables with hardware, versions and n beside the figure
-of the source; `python -m calibkit reproduce NAME --scale SCALE` does both. `networks` has all
-networks that the lessons train on their own data, each with its place in the plane; `nights` are
-runs on photographs at equal weight decays, with logits, which `night_runs` trains; `arbiter` fits
-all maps of recalibration where the truth is known.
+`networks` reads all networks of the course, each with its place in the plane; `nights` are runs on
+photographs at equal weight decays, with logits. What only evidence and commands call stands in
+notebooks/evidence/study.
 """
 
-from calibkit.course.experiments import arbiter, arbiter_findings, arbiter_page, networks, nights
-from calibkit.course.experiments.captions import CAPTIONS
-from calibkit.course.experiments.engine import run
-from calibkit.course.experiments.experiment import Experiment, Result
-from calibkit.course.experiments.photograph_grids import EXPERIMENTS
-from calibkit.course.experiments.photographs import NETWORKS, SETTINGS, Setting
-from calibkit.course.experiments.reports import (
-    Photographed,
-    on_photographs,
-    on_text,
-    photographed,
-    report,
-    shown,
-    stored,
-    summary,
-    verdict,
-    verdicts,
-    write,
-)
-from calibkit.course.experiments.texts import TEXTS
+from calibkit.course.experiments import networks, nights
+from calibkit.course.experiments.tables import on_photographs, on_text, stored
 
-__all__ = [
-    "CAPTIONS",
-    "EXPERIMENTS",
-    "NETWORKS",
-    "SETTINGS",
-    "TEXTS",
-    "Experiment",
-    "Photographed",
-    "Result",
-    "Setting",
-    "arbiter",
-    "arbiter_findings",
-    "arbiter_page",
-    "networks",
-    "nights",
-    "on_photographs",
-    "on_text",
-    "photographed",
-    "report",
-    "run",
-    "shown",
-    "stored",
-    "summary",
-    "verdict",
-    "verdicts",
-    "write",
-]
+__all__ = ["networks", "nights", "on_photographs", "on_text", "stored"]

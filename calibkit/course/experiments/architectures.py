@@ -19,8 +19,7 @@ from torch import Tensor, nn
 
 from calibkit import metrics
 from calibkit.course import scale
-from calibkit.course.experiments import engine, photographs, soft_targets, strengths
-from calibkit.course.experiments.photograph_grids import EXPERIMENTS, FORMS, form
+from calibkit.course.experiments import soft_targets, strengths
 from calibkit.lab import data, models, sweep, training
 from calibkit.metrics import plane
 
@@ -36,9 +35,6 @@ BATCH = 125
 RATES = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 DECAYS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0)
 PATH = Path("strengths") / "architectures.csv"
-PHOTOGRAPH_RATES = (0.001, 0.003, 0.01)
-PHOTOGRAPH_DECAYS = (0.1, 1.0)
-PHOTOGRAPH_PATH = Path("strengths") / "architectures_photographs.csv"
 
 
 def images(size: scale.Budget) -> dict[str, int]:
@@ -250,30 +246,6 @@ def described(probs: Tensor, seen: Any) -> dict[str, float]:
         "NLL": metrics.nll(probs, seen.labels),
         "distance": (probs - seen.posterior).square().sum(dim=1).mean().item(),
     }
-
-
-# --- photographs ----------------------------------------------------------------------------------
-
-
-def train_on_photographs(grid=None, root: str | Path | None = None, **options) -> pd.DataFrame:
-    """The same on photographs, trained as in the experiment "form" at the scale night.
-
-    root: of the prepared datasets. Some 80 minutes on one core.
-    """
-    experiment = EXPERIMENTS["form"]
-    setting = engine.setting_of(experiment, "night")
-    splits = functools.cache(lambda seed: photographs.splits_of("cifar10", setting, seed, root))
-
-    def made(size, way, strength, decay, seed) -> training.Trial:
-        changes = form(FORMS[way][0], strength, decay)
-        at = replace(experiment, change=lambda train, value, seed: (train, changes))
-        one = photographs.trial_of(at, setting, splits(seed), way, seed)
-        return replace(one, score={"cal": one.score["calibration"]}, watch={})
-
-    if grid is None:
-        ways = dict.fromkeys(FORMS, PHOTOGRAPH_RATES)
-        grid = strengths.settings(ways, PHOTOGRAPH_DECAYS)
-    return soft_targets.train(scale.budget("laptop"), grid, made=made, **options)
 
 
 if __name__ == "__main__":

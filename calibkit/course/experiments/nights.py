@@ -7,7 +7,7 @@ what is missing.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +64,14 @@ def on_40_000(folder: Path | None = None) -> pd.DataFrame:
 # By experiment where its runs of the scale night lie, one weight decay of a series; the README
 # there says what was stored twice before.
 SERIES = {"soft": FOLDER, "focal": FOLDER, "rivals": FOLDER, "mixup": MORE}
+FOCAL = ("cross-entropy", "focal, gamma 1", "focal, gamma 2", "focal, gamma 3", "FLSD-53")
+SMOOTH = ("cross-entropy", "label smoothing .05", "label smoothing .1", "confidence penalty .1")
+VALUES: dict[str, tuple] = {  # what each of them varies, in its order
+    "soft": (*SMOOTH, "Brier", "MMCE, weight 2"),
+    "focal": FOCAL,
+    "rivals": ("mixup, alpha .1", *SMOOTH),
+    "mixup": (0.0, 0.1, 0.3, 1.0),
+}
 DECAY = 5e-4
 AGAIN = {  # by column of an experiment's table, that of a run
     "test_accuracy": "test_accuracy",
@@ -83,20 +91,19 @@ AGAIN = {  # by column of an experiment's table, that of a run
 }
 
 
-def of_experiment(
-    name: str, values: Sequence[Any], part: str = "", folder: Path | None = None
-) -> pd.DataFrame:
+def of_experiment(name: str, part: str = "", folder: Path | None = None) -> pd.DataFrame:
     """The table of an experiment of `SERIES`, one row a run, from the runs of the series.
 
-    values: what the experiment varies, in order. part: "epochs" for one row an epoch. folder: as in
-        `table`. The training accuracy is that of the last epoch as it was met, as in all tables of
-        experiments; the series has that of the end beside it.
+    part: "epochs" for one row an epoch. folder: as in `table`.
+
+    The training accuracy is that of the last epoch as it was met, as in all tables of experiments;
+    the series has that of the end beside it.
     """
     home = (checkout.results() if folder is None else Path(folder)) / SERIES[name]
     series = pd.read_csv(home / TABLE)
     series = series[(series.decay == DECAY) & (series.network == NETWORK)]
     rows, epochs = [], []
-    for value in values:
+    for value in VALUES[name]:
         runs = series[series.loss == _loss(value)].sort_values("seed")
         for run in runs.to_dict("records"):
             history = pd.read_csv(home / f"{stem(run['loss'], run['seed'], DECAY)}-epochs.csv")

@@ -22,13 +22,11 @@ from calibkit.course import (
     browser,
     checkout,
     claims,
-    experiments,
     pages,
     syllabus,
     verdicts,
 )
 from calibkit.course.browser import six_files
-from calibkit.course.experiments import arbiter
 from calibkit.course.explorers import library, networks, stored
 from calibkit.course.explorers.explorer import EXPLORER, refreshed
 from calibkit.course.site import (
@@ -47,7 +45,8 @@ from calibkit.course.site.reader import SUFFIX
 # Pages of text, by name: those for teachers, how to run the course, and those behind the findings.
 TEACHERS = re.compile(r"class|commands|kit|scales|your_numbers_differ|your_own_diagram")
 RUN = "any_machine"
-BEHIND = ("claims", "claims_compared", "claims_printed", "claims_in_detail", arbiter.NAME)
+ARBITER = "arbiter"  # the page of which map comes closest to an exact posterior
+BEHIND = ("claims", "claims_compared", "claims_printed", "claims_in_detail", ARBITER)
 HERE_ONE_READS = (
     '<p class="here">Read it here; to run it and have your exercises checked, '
     '<a href="any_machine.html">open it in JupyterLab</a>.</p>'
@@ -256,8 +255,8 @@ def lessons() -> list[Lesson]:
 def text_pages() -> dict[str, Path]:
     """The pages that are no notebooks, by name: those in notebooks/, and the arbiter's table."""
     texts = {path.stem: path for path in sorted(home().glob("*.md"))}
-    judged = home() / "results" / arbiter.NAME / "laptop.md"
-    return texts | ({arbiter.NAME: judged} if judged.exists() else {})
+    judged = home() / "results" / ARBITER / "laptop.md"
+    return texts | ({ARBITER: judged} if judged.exists() else {})
 
 
 def write(folder: Path) -> None:
@@ -423,7 +422,10 @@ def _verdicts(course: list[Lesson]) -> str:
             by_lesson.append((lesson, len(rows), claims.counted(given), rows))
     counts = {word: sum(verdict.word == word for verdict in every) for word in verdicts.WORDS}
     concluded = claims.conclusions_table(claims.conclusions(home()), printed, listed)
-    evidence = claims.evidence(printed, listed, experiments.photographed(home() / "results"))
+    checkout.with_study()
+    from study import reports
+
+    evidence = claims.evidence(printed, listed, reports.photographed(home() / "results"))
     return TEMPLATES.get_template("verdicts.html").render(
         lessons=by_lesson,
         counts=counts | {"post hoc": sum(verdict.post_hoc for verdict in every)},

@@ -26,10 +26,11 @@ from torch import Tensor
 
 from calibkit import metrics, recalibration
 from calibkit.course import checkout, register
-from calibkit.course.experiments import night_runs, notes
+from calibkit.course.experiments import notes
 from calibkit.course.experiments.ways import changes
 from calibkit.lab import data, models, sweep, training
 from calibkit.prioritization import MaxEntropy
+from study import night_runs
 
 IMAGES, TEST = 1_500, 10_000
 REVISION = night_runs.revision()  # of the code as it was loaded

@@ -19,7 +19,9 @@ from torch.nn.functional import cross_entropy, interpolate, one_hot
 
 from calibkit import metrics, recalibration, theory
 from calibkit.course import experiments, verdicts
-from calibkit.course.experiments import memorised, nights
+from calibkit.course.experiments import nights
+from study import memorised
+from study import reports
 from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
 from calibkit.metrics import plane
@@ -142,7 +144,7 @@ pd.concat([three, pd.DataFrame(exact, index=["exact posterior"])]).round(3)
 
 # %%
 photographs = experiments.on_photographs("depth", SCALE, device=device)
-experiments.shown(photographs)
+reports.shown(photographs)
 
 
 # %%
@@ -201,7 +203,7 @@ print(
                 between("ece_after", deep, small),
                 post_hoc=True,
             ),
-            trained(experiments.verdict("depth", photographs)),
+            trained(reports.verdict("depth", photographs)),
             verdicts.judge(
                 "O1", "on photographs LeNet-5 is over-confident (signed gap)", gaps, as_trained=True
             ),
@@ -260,11 +262,11 @@ plain_row.groupby(["depth", "width", "norm", "decay"])[columns].mean().round(3)
 
 # %%
 widths = experiments.on_photographs("width", SCALE, device=device)
-experiments.shown(widths)
+reports.shown(widths)
 
 # %%
 depths = experiments.on_photographs("convolutions", SCALE, device=device)
-experiments.shown(depths)
+reports.shown(depths)
 
 # %% tags=["nbval-check-output"]
 steps = {
@@ -308,8 +310,8 @@ said += [
     )
 ]
 said += [
-    trained(experiments.verdict("width", widths)),
-    *map(trained, experiments.verdicts("width", widths)),
+    trained(reports.verdict("width", widths)),
+    *map(trained, reports.verdicts("width", widths)),
 ]
 print(
     verdicts.conclude(

@@ -12,6 +12,7 @@ import pandas as pd
 
 from calibkit.course import experiments, verdicts
 from calibkit.course.experiments import architectures
+from study import reports
 from calibkit.course.scale import begin
 from calibkit.lab import sweep
 
@@ -88,7 +89,7 @@ def judge(claim, words, values, state="after T", **how):
 
 # %%
 photographs = experiments.on_photographs("form", SCALE, device=device)
-experiments.shown(photographs)
+reports.shown(photographs)
 
 # %% tags=["nbval-check-output"]
 by_form = {kind: rows.sort_values("seed") for kind, rows in photographs.groupby("value")}
@@ -141,7 +142,7 @@ accurate = [
     )
     for kind in FAMILIES
 ]
-real = [experiments.verdict("form", photographs), *experiments.verdicts("form", photographs)[1:]]
+real = [reports.verdict("form", photographs), *reports.verdicts("form", photographs)[1:]]
 real += [
     verdicts.judge(
         "O10",

@@ -14,6 +14,7 @@ import torch
 from calibkit import metrics, recalibration
 from calibkit.course import experiments, verdicts
 from calibkit.course.experiments import sizes, soft_targets
+from study import reports
 from calibkit.course.scale import begin
 from calibkit.lab import data, sweep
 from calibkit.metrics import plane
@@ -123,7 +124,7 @@ def of(column, fraction, table=sized):
 
 judge = verdicts.judge
 size_table = experiments.on_photographs("size", SCALE, device=device)
-photographs = [experiments.verdict("size", size_table), *experiments.verdicts("size", size_table)]
+photographs = [reports.verdict("size", size_table), *reports.verdicts("size", size_table)]
 by_fraction = {value: rows.set_index("seed") for value, rows in size_table.groupby("value")}
 steps_of_paper = [
     of("ECE", big) - of("ECE", little)
@@ -394,7 +395,7 @@ def of_way(way, column="ECE"):
 
 
 on_photographs = experiments.on_photographs("augmentation", SCALE, device=device)
-experiments.shown(on_photographs)
+reports.shown(on_photographs)
 
 # %% tags=["nbval-check-output"]
 both = "shift and fresh noise"
@@ -418,7 +419,7 @@ print(
                 )
                 for words, (less, more) in taken.items()
             ),
-            *experiments.verdicts("augmentation", on_photographs),
+            *reports.verdicts("augmentation", on_photographs),
         ],
         "as trained removing is worse but for shift, whose removal from both is better on digits; on "
         "photographs crop and flip agree with the paper; on digits after one temperature each nothing "
@@ -517,7 +518,7 @@ print(
 # A fraction of .1, .2, .4 or all of 20,000 photographs of CIFAR-10, at equal steps, six convolutions, three seeds; above, crop and flip on 40,000. (Stored; `SCALE = "gpu"` trains anew: [from laptop to paper](../from_laptop_to_paper.md).)
 
 # %%
-experiments.shown(size_table)
+reports.shown(size_table)
 
 # %% [markdown]
 # | | paper (*Dataset Curation Beyond Accuracy*) | here, on digits |

@@ -19,7 +19,8 @@ from sklearn.metrics import confusion_matrix
 
 from calibkit import curation, losses, metrics, recalibration
 from calibkit.course import checkout, experiments, verdicts
-from calibkit.course.experiments import fresh
+from study import fresh
+from study import reports
 from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
 from calibkit.metrics import plane
@@ -145,11 +146,11 @@ swept.table.groupby("rate")[columns].mean().round(3)
 
 # %%
 photographs = experiments.on_photographs("noise", SCALE, device=device)
-experiments.shown(photographs)
+reports.shown(photographs)
 
 # %%
 people = experiments.on_photographs("people", SCALE, device=device)
-experiments.shown(people)
+reports.shown(people)
 
 
 # %% tags=["nbval-check-output"]
@@ -190,15 +191,15 @@ said = [
         swept.difference("ece_noisy_T", *worse),
         post_hoc=True,
     ),
-    trained(experiments.verdict("noise", photographs)),
-    *map(trained, experiments.verdicts("noise", photographs)),
+    trained(reports.verdict("noise", photographs)),
+    *map(trained, reports.verdicts("noise", photographs)),
     verdicts.judge(
         "D3",
         "photographs: after one temperature each, ECE with noise 0.4 is larger than with none",
         paired(photographs, "scaled_ece", 0.4, 0.0),
         post_hoc=True,
     ),
-    *map(trained, experiments.verdicts("people", people)),
+    *map(trained, reports.verdicts("people", people)),
     verdicts.judge(
         "D3",
         "people's labels: after one temperature each, ECE with the worst is larger than with true ones",
@@ -225,7 +226,7 @@ print(
 
 # %%
 mnist = experiments.stored("noise", "night", dataset="mnist")
-experiments.shown(mnist)
+reports.shown(mnist)
 
 # %% tags=["nbval-check-output"]
 steps = [(0.1, 0.0), (0.2, 0.1), (0.4, 0.2)]
@@ -423,7 +424,7 @@ said += [
         )
         for name, predicted in groups.items()
     ],
-    trained(experiments.verdict("class-noise", at_night)),
+    trained(reports.verdict("class-noise", at_night)),
 ]
 print(
     verdicts.conclude(
@@ -761,7 +762,7 @@ print(
 # networks *without* label noise. It was found by looking, at other seeds; so it is tested on seeds that were not used before,
 # with the margin 0.1 fixed before. Digits: the same recipe on new seeds; the control is the same network after one temperature (clean labels),
 # which is expected to lower $\kappa$. Photographs: 10,000 of CIFAR-10, six convolutions, five new seeds, rates 0.2 and 0.4
-# (`python -m calibkit.course.experiments.fresh`; training accuracy measured at the end in evaluation mode). The stored photographs and the laptop's small network
+# (`python -m study.fresh`; training accuracy measured at the end in evaluation mode). The stored photographs and the laptop's small network
 # (ResNet-8 on 2,500 images) had been seen: post hoc.
 
 # %%

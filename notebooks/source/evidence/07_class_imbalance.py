@@ -16,7 +16,8 @@ import torch
 
 from calibkit import metrics, recalibration
 from calibkit.course import experiments, verdicts
-from calibkit.course.experiments import rare_classes
+from study import rare_classes
+from study import reports
 from calibkit.course.scale import begin
 from calibkit.lab import models, sweep, training
 from calibkit.metrics import plane
@@ -225,7 +226,7 @@ for form in forms:
             given.append(judge(statement, values, as_trained=model == "as trained"))
 given += [
     trained(verdict)
-    for verdict in experiments.verdicts("imbalance", photographs)
+    for verdict in reports.verdicts("imbalance", photographs)
     if ", none" in str(verdict)
 ]
 print(
@@ -733,7 +734,7 @@ for form in forms:
 #
 # The paper's table 1 compares six ways at ratio 100: none, oversampling, class weights, class-balanced weights (Cui et al. 2019: one over the **effective number of
 # samples**, $w_k \propto (1-\beta)/(1-\beta^{n_k})$), label smoothing, focal loss. It gives no strengths. Ours were chosen on three other seeds among four strengths and six weight decays for each
-# way, by the NLL on `cal` with equal weight for each class: once as trained, once after T, shifts and the prior (`python -m calibkit.course.experiments.rare_classes`). A seventh way puts the log prior
+# way, by the NLL on `cal` with equal weight for each class: once as trained, once after T, shifts and the prior (`python -m study.rare_classes`). A seventh way puts the log prior
 # *in the loss* (Menon et al. 2021). At a strength of 1 sampling and weights make up for the class sizes fully. The learning rate is 0.1, in the step form 0.05, where at 0.1 some weighted
 # networks do not train; sampling draws four times the images, in a quarter of the epochs, so that few images of the common classes are lost. Column `edge` says where a choice stands at the end of its grid (15 of 28 do, three by a decay of 0 alone): at the other twelve another strength or a larger decay might move the result.
 

@@ -19,7 +19,8 @@ from torch.nn.functional import cross_entropy
 
 from calibkit import curation, losses, metrics, recalibration
 from calibkit.course import experiments, verdicts
-from calibkit.course.experiments import arbiter, arbiter_figure, arbiter_findings, nights
+from calibkit.course.experiments import nights
+from study import arbiter, arbiter_figure, arbiter_findings
 from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
 from calibkit.pictures import alt_text, palette
@@ -768,7 +769,7 @@ for claim, mistake, words, expect in [
 #
 # A public benchmark of some 2,000 recalibrations (CalArena: Berta et al. 2026, [arXiv:2605.30188](https://arxiv.org/abs/2605.30188)) puts structured matrix and vector scaling
 # (SMS, SVS) first. By log loss a temperature is sixth of its 19 maps on 20 networks for images, and *worse than nothing* in 39 % of its 520 tabular runs with
-# several classes (both counted again from the authors' result files, by `python -m calibkit.course.experiments.public_benchmark`). A benchmark of real data judges by labels: it cannot
+# several classes (both counted again from the authors' result files, by `python -m study.public_benchmark`). A benchmark of real data judges by labels: it cannot
 # say how far any map still is from the truth. Here the truth is known.
 #
 # An MLP, a CNN, a random forest and a linear model learned from 1,500 noisy digits, once as ten classes and once as even and odd; the linear model is

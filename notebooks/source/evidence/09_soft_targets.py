@@ -16,7 +16,9 @@ import torch
 
 from calibkit import losses, metrics, recalibration, theory
 from calibkit.course import experiments, verdicts
-from calibkit.course.experiments import cures, nights, soft_targets
+from calibkit.course.experiments import nights, soft_targets
+from study import cures
+from study import reports
 from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
 from calibkit.pictures import alt_text, palette, plots
@@ -247,7 +249,7 @@ given = [
         **near,
     ),
 ]
-given += [trained(one) for one in experiments.verdicts("soft", photographs) if one.claim == "T2"]
+given += [trained(one) for one in reports.verdicts("soft", photographs) if one.claim == "T2"]
 
 
 # %% tags=["nbval-check-output"]
@@ -299,7 +301,7 @@ given = [
     judge("chosen strength and decays, one T each: a lower ECE", gain("penalty", "scaled_ece")),
     judge("chosen strength and decays, one T each: a lower NLL", gain("penalty", "scaled_nll")),
 ]
-given += [trained(one) for one in experiments.verdicts("soft", photographs) if one.claim == "T3"]
+given += [trained(one) for one in reports.verdicts("soft", photographs) if one.claim == "T3"]
 given += [
     judge(
         "20,000 photographs, both at their best: confidence penalty has a lower mean confidence",
@@ -383,7 +385,7 @@ given += [
     ),
     judge("photographs: T after weighted MMCE is above 2", fitted["MMCE, weight 2"].tolist(), than=2.0),
 ]
-given += [trained(one) for one in experiments.verdicts("soft", photographs) if one.claim == "T4"]
+given += [trained(one) for one in reports.verdicts("soft", photographs) if one.claim == "T4"]
 given += at_larger_decay("T4", "MMCE, weight 2")
 at_best = {
     cure: cures.chosen(cure, scaled=False).scaled_temperature

@@ -16,6 +16,7 @@ from scipy import optimize
 from calibkit import losses, metrics, recalibration, theory
 from calibkit.course import experiments, verdicts
 from calibkit.course.experiments import faded, nights, soft_targets, strengths
+from study import reports
 from calibkit.course.scale import begin
 from calibkit.lab import data, sweep
 
@@ -192,7 +193,7 @@ print("bound and minimiser agree with the package")
 # chosen weight decays, stands beside it.
 
 # %% tags=["nbval-check-output"]
-photographs = list(experiments.verdicts("focal", experiments.on_photographs("focal", SCALE, device=device)))
+photographs = list(reports.verdicts("focal", experiments.on_photographs("focal", SCALE, device=device)))
 usual_f5 = [
     judge(
         "F5",
@@ -740,7 +741,7 @@ pd.DataFrame(rows).groupby(["weight decay", "loss"]).mean().round(3)
 # Six convolutions, 20,000 photographs of CIFAR-10, one weight decay (5e-4), three seeds: the table behind F5's verdicts. (Stored; `SCALE = "gpu"` trains anew: [from laptop to paper](../from_laptop_to_paper.md).)
 
 # %%
-experiments.shown(experiments.on_photographs("focal", SCALE, device=device))
+reports.shown(experiments.on_photographs("focal", SCALE, device=device))
 
 # %% [markdown]
 # ## The papers' numbers

@@ -19,7 +19,8 @@ import torch
 
 from calibkit import losses, metrics, mixing, recalibration, theory
 from calibkit.course import checkout, experiments, verdicts
-from calibkit.course.experiments import cures, nights
+from calibkit.course.experiments import nights
+from study import cures
 from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
 from calibkit.metrics import plane

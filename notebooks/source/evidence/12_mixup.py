@@ -14,8 +14,10 @@ import torch
 
 from calibkit import corruptions, metrics, mixing, recalibration
 from calibkit.course import experiments, verdicts
-from calibkit.course.experiments import cures, mixed, nights, strengths
+from calibkit.course.experiments import mixed, nights, strengths
+from study import cures
 from calibkit.course.experiments.ways import changes
+from study import reports
 from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
 
@@ -176,7 +178,7 @@ for alpha in alphas[1:]:
 # %% tags=["nbval-check-output"]
 on_photographs = experiments.on_photographs("mixup", SCALE, device=device)
 by_alpha = {alpha: runs.set_index("seed") for alpha, runs in on_photographs.groupby("value")}
-photographs = list(experiments.verdicts("mixup", on_photographs))
+photographs = list(reports.verdicts("mixup", on_photographs))
 for alpha in (0.1, 0.3, 1.0):
     change, name = by_alpha[alpha] - by_alpha[0.0], f"photographs, weight decay 5e-4, alpha {alpha:g}"
     photographs += [
@@ -627,7 +629,7 @@ print(
                 for name in places
                 for rival in rivals
             ),
-            *experiments.verdicts("rivals", beside["photographs"]),
+            *reports.verdicts("rivals", beside["photographs"]),
             *(
                 verdicts.judge(
                     "X4",
@@ -652,7 +654,7 @@ print(
 # Photographs (20,000, six convolutions) and MNIST, three seeds, other cures at fixed strengths and one weight decay, as trained and after T:
 
 # %%
-pd.concat({name: experiments.shown(runs) for name, runs in beside.items()}).drop(
+pd.concat({name: reports.shown(runs) for name, runs in beside.items()}).drop(
     columns="training accuracy, %"
 )
 

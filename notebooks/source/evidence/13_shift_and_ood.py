@@ -15,6 +15,7 @@ import torch
 from calibkit import corruptions, metrics, recalibration
 from calibkit.course import experiments, verdicts
 from calibkit.course.experiments import shifted, strengths
+from study import reports
 from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
 from calibkit.metrics import plane
@@ -615,7 +616,7 @@ def steps(column, reader="network"):
     return np.diff(table.pivot(index="seed", columns="severity", values=column).to_numpy(), axis=1)
 
 
-on_photographs = list(experiments.verdicts("shift", photographs))
+on_photographs = list(reports.verdicts("shift", photographs))
 told = photographs.pivot(index="seed", columns="value")
 print(
     verdicts.conclude(

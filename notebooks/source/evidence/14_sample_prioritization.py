@@ -15,6 +15,7 @@ import torch
 from calibkit import curation, metrics
 from calibkit.course import experiments, verdicts
 from calibkit.course.experiments import choices
+from study import reports
 from calibkit.course.scale import begin
 from calibkit.lab import models, sweep, training
 from calibkit.prioritization import MaxEntropy, MaxLoss
@@ -93,7 +94,7 @@ def say(claim, rows, words, more=()):
 
 # %%
 photographs = experiments.on_photographs("parts", SCALE, device=device)
-experiments.shown(photographs)
+reports.shown(photographs)
 
 # %% [markdown]
 # The poster's whole plan on as many photographs, with a narrower network (first layer of 12): four losses (label smoothing .05, mixup .15, focal gamma 3), all images or 10, 20, 30 % of them, chosen by the network's own entropy or by that
@@ -146,7 +147,7 @@ def beside(table, column, rival):
 
 
 larger, trained = "{:.0%}: a larger ECE than all images", {"as_trained": True}
-more = [one for one in experiments.verdicts("parts", photographs) if "by chance" not in str(one)]
+more = [one for one in reports.verdicts("parts", photographs) if "by chance" not in str(one)]
 say(
     "P1",
     each(f"equal epochs, usual decay, {larger}", beside(usual, "test_ece", "all"), **trained)

@@ -11,6 +11,8 @@ import torch
 
 from calibkit.course import experiments, verdicts
 from calibkit.course.experiments import notes, soft_targets, strengths
+from study import reports
+from study.texts import TEXTS
 from calibkit.course.scale import begin
 from calibkit.lab import data, sweep
 
@@ -340,7 +342,7 @@ def against(column, way, scaling="as trained", chosen=False, other="cross-entrop
 on_texts = {name: experiments.on_text(name, SCALE) for name in ("sst2", "trec", "20newsgroups")}
 real = []
 for name in ("sst2", "trec"):
-    real += experiments.verdicts("text", on_texts[name], dataset=name)
+    real += reports.verdicts("text", on_texts[name], dataset=name)
     by_value = {value: rows.sort_values("seed") for value, rows in on_texts[name].groupby("value")}
     for value in ("mixup .2", "mixup 1"):
         real += [
@@ -527,8 +529,8 @@ figures = {
     "paper: ECE, %": ["17.9", "", "6.9", "4.8", "13.6", "", "15.5"],
     "paper: T": ["3.4", "", "1.5", "1.1", "2.3", "", "2.2"],
 }
-paper = pd.DataFrame(figures, index=experiments.TEXTS["20newsgroups"].values)
-experiments.shown(posts)[["accuracy, %", "ECE, %", "T", "ECE after T, %"]].join(paper)
+paper = pd.DataFrame(figures, index=TEXTS["20newsgroups"].values)
+reports.shown(posts)[["accuracy, %", "ECE, %", "T", "ECE after T, %"]].join(paper)
 
 # %% tags=["nbval-check-output"]
 of_post = {value: rows.sort_values("seed") for value, rows in posts.groupby("value", sort=False)}
@@ -536,7 +538,7 @@ print(
     verdicts.conclude(
         "N1",
         [
-            *experiments.verdicts("text", posts, dataset="20newsgroups"),
+            *reports.verdicts("text", posts, dataset="20newsgroups"),
             *(
                 judge(
                     "N1",
@@ -559,7 +561,7 @@ print(
 for name in ("sst2", "trec"):
     print(f"\n{name}")
     shown = ["accuracy, %", "ECE, %", "confidence - accuracy, %", "T", "ECE after T, %"]
-    print(experiments.shown(on_texts[name])[shown].to_string())
+    print(reports.shown(on_texts[name])[shown].to_string())
 
 # %% [markdown]
 # ## What is no longer judged

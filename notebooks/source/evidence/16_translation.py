@@ -14,6 +14,8 @@ import torch
 from calibkit import metrics, recalibration
 from calibkit.course import experiments, verdicts
 from calibkit.course.experiments import strengths, translated
+from study import reports
+from study.captions import CAPTIONS
 from calibkit.course.scale import begin
 from calibkit.lab import translation
 from calibkit.lab.translation import toy
@@ -183,7 +185,7 @@ for ax, (column, words) in zip(axes, named.items(), strict=True):
 # %% tags=["nbval-check-output"]
 judge = verdicts.judge
 real = experiments.stored("captions", "laptop")
-captions = list(experiments.verdicts("captions", real))
+captions = list(reports.verdicts("captions", real))
 scaled = {
     n: np.array([numbers(runs["cross-entropy", n, seed], seed)[1]["ECE"] for seed in seeds])
     for n in (few, many)
@@ -752,11 +754,11 @@ print(
 # Multi30k: captions of photographs, German to English, 3,000 pairs (12 words at most), and a quarter of them at the same number of steps. Rare words are one token, `<unk>`, which never matches in BLEU. BLEU is of 200 test sentences, the same for all seeds; ± is one standard deviation over seeds. The table is stored.
 
 # %%
-experiments.shown(real)
+reports.shown(real)
 
 # %%
 fig, axes = plt.subplots(1, 2, figsize=(8, 3.4))
-for place, value in enumerate(experiments.CAPTIONS.values):
+for place, value in enumerate(CAPTIONS.values):
     look = palette.group(place, value.replace(" of the sentences", "")).line()
     _ = sns.lineplot(
         by_step_real[by_step_real.value == value],
@@ -781,7 +783,7 @@ _ = axes[1].legend(fontsize="x-small")
 
 
 # %% tags=["nbval-check-output"]
-by_value = {value: real[real.value == value].sort_values("seed") for value in experiments.CAPTIONS.values}
+by_value = {value: real[real.value == value].sort_values("seed") for value in CAPTIONS.values}
 print(
     verdicts.conclude(
         "16k",

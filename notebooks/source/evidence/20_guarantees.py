@@ -16,7 +16,8 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 from calibkit import conformal, curation, metrics, recalibration
 from calibkit.course import verdicts
-from calibkit.course.experiments import nights, pharmacy, promised, rare_classes, readers, shifted
+from calibkit.course.experiments import nights, pharmacy, promised, readers, shifted
+from study import rare_classes
 from calibkit.course.scale import begin
 from calibkit.lab import data, sweep
 from calibkit.pictures import alt_text, palette

@@ -13,8 +13,9 @@ import torch
 
 from calibkit.course import verdicts
 from calibkit.course.experiments import again, answers, facts, invented
-from calibkit.course.experiments import stated as stated_by_policy
-from calibkit.course.experiments import meanings, next_words, rewards, spoken, tongues
+from study import stated as stated_by_policy
+from calibkit.course.experiments import rewards
+from study import meanings, next_words, spoken, tongues
 from calibkit.course.scale import begin
 from calibkit.pictures import alt_text, palette
 

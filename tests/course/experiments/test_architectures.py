@@ -8,8 +8,7 @@ import pytest
 import torch
 
 from calibkit import metrics, recalibration
-from calibkit.course.experiments import architectures, strengths
-from calibkit.course.experiments.photograph_grids import EXPERIMENTS, FORMS
+from calibkit.course.experiments import architectures
 from calibkit.course.scale import budget
 from calibkit.lab import sweep
 
@@ -124,23 +123,6 @@ def test_contests_are_chosen_by_what_they_must_have(monkeypatch):
     )
     assert {(one["width"], one["pixels"]) for one in grid} == {(32, "in place")}
     assert len(grid) == len(architectures.KINDS) * len(architectures.PLACES) * 2
-
-
-def test_the_forms_on_photographs_have_the_best_of_the_stored_settings():
-    table = strengths.stored(architectures.PHOTOGRAPH_PATH)
-    assert sorted(table.seed.unique()) == list(strengths.SELECTION)
-    for by in ("nll", "scaled_nll"):
-        best = strengths.best(table, by)
-        told = {kind: (one["strength"], one["decay"]) for kind, one in best.items()}
-        assert told == {kind: (rate, decay) for kind, (_, rate, decay) in FORMS.items()}
-
-
-def test_a_report_tells_the_settings_of_each_form():
-    experiment = EXPERIMENTS["form"]
-    for kind, (network, rate, decay) in FORMS.items():
-        assert f"{kind} ({network}) lr {rate:g} and weight decay {decay:g}" in (
-            experiment.own_settings
-        )
 
 
 @pytest.mark.slow

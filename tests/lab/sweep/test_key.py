@@ -23,11 +23,11 @@ import numpy as np
 import pytest
 import torch
 from nbclient import NotebookClient
+from study import rare_classes
 from torch import nn
 
 import calibkit
 from calibkit import augmentation, corruptions, losses, metrics, mixing, prioritization
-from calibkit.course.experiments import rare_classes
 from calibkit.lab import data, models, training
 from calibkit.lab.sweep import key as module
 from calibkit.lab.sweep.key import LOADED, digest, keys, source

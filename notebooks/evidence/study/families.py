@@ -1,0 +1,471 @@
+"""The networks of the course, family by family: what is changed in each, and how it is trained.
+
+A family is a lesson's own experiment: the same networks, data and settings, with fresh seeds.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from torch import Tensor
+from torch.nn.functional import interpolate
+
+from calibkit import curation, losses, metrics, mixing, prioritization
+from calibkit.course.experiments import architectures
+from calibkit.course.experiments.pharmacy import relabelled
+from calibkit.course.experiments.ways import own_labels
+from calibkit.course.scale import Budget
+from calibkit.lab import data, models, sweep, training
+from calibkit.lab.data import Dataset, Predictions
+from calibkit.lab.training import Trial
+
+K = 10  # digits
+STOPS = (1, 2, 3, 4, 6, 8, 10, 13, 16, 20, 25, 30, 40, 50, 60)  # epochs of a path
+SHIFTS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0)  # pixel noise of the new images; trained on 0.4
+TEMPERATURES = (0.5, 1.0, 1.5, 2.0, 3.0)
+
+
+class View(NamedTuple):
+    """One dot of a network: what it fits, and what it says of new data."""
+
+    train_accuracy: float
+    probs: Tensor
+    labels: Tensor
+
+
+@dataclass(frozen=True)
+class Family:
+    """Networks that differ in one thing.
+
+    lesson: its number, "06". changed: what differs, "label noise". group: what they share, and
+        other families of the same lesson and change do not: "noisy digits".
+    values: by its words, what each value changes of `make_trial`.
+    make_trial: from a value's changes and a seed to the training. It scores "train", the training
+        data with their training labels, and new data.
+    views: from a finished training to its dots, by words that are added to the value's.
+    noise: by the value's words, the share of training labels that were drawn anew.
+    joined: whether the values have an order.
+    """
+
+    lesson: str
+    changed: str
+    group: str
+    values: Mapping[str, Mapping[str, Any]]
+    make_trial: Callable[..., Trial]
+    views: Callable[[sweep.Outcome], Mapping[str, View]] = field(default=lambda one: at_end(one))
+    noise: Mapping[str, float] = field(default_factory=dict)
+    joined: bool = True
+
+
+# --- how a training becomes dots ------------------------------------------------------------------
+
+
+def _fitted(one: sweep.Outcome) -> float:
+    train = one.predictions["train"]
+    return metrics.accuracy(train.probs, train.labels)
+
+
+def at_end(one: sweep.Outcome) -> dict[str, View]:
+    """A dot for each new dataset, under its name; the usual one, "new", has none."""
+    fitted = _fitted(one)
+    return {
+        "" if name == "new" else name: View(fitted, new.probs, new.labels)
+        for name, new in one.predictions.items()
+        if name != "train"
+    }
+
+
+def by_temperature(one: sweep.Outcome) -> dict[str, View]:
+    """A dot for each temperature, which leaves the accuracies as they are."""
+    new, fitted = one.predictions["new"], _fitted(one)
+    return {
+        f"T = {T:g}": View(fitted, (new.logits.double() / T).softmax(dim=1), new.labels)
+        for T in TEMPERATURES
+    }
+
+
+def by_epoch(one: sweep.Outcome) -> dict[str, View]:
+    """A dot for some epochs; the training accuracy is that at the end of each."""
+    labels, history = one.trial.watch["new"].labels, one.history.set_index("epoch")
+    return {
+        f"epoch {epoch}": View(
+            history.fitted_accuracy[epoch],
+            Predictions(one.logits["new"][epoch - 1], labels).probs,
+            labels,
+        )
+        for epoch in STOPS
+        if epoch <= len(history)
+    }
+
+
+def by_class(one: sweep.Outcome) -> dict[str, View]:
+    """A dot for each class, the commonest of the training first: images *of* that class alone."""
+    train, new = one.predictions["train"], one.predictions["new"]
+    counts = train.labels.bincount(minlength=K)
+    order = counts.argsort(descending=True, stable=True).tolist()
+    views = {}
+    for rank, k in enumerate(order, 1):
+        of, on = train.labels == k, new.labels == k
+        fitted = metrics.accuracy(train.probs[of], train.labels[of])
+        words = f"digit {k}" if counts.max() < 2 * counts.min() else f"class of rank {rank}"
+        views[words] = View(fitted, new.probs[on], new.labels[on])
+    return dict(sorted(views.items())) if "digit 0" in views else views
+
+
+# --- what is trained ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Course:
+    """The families' recipes at one size: methods, so that what they share is made once."""
+
+    size: Budget
+
+    def digits(self, seed: int, noise: float = 0.4) -> tuple[Dataset, Dataset]:
+        """A pool of training images, of which the first ones are taken, and new images."""
+        return _digits(int(4.5 * self.size.train), self.size.test // 2, noise, seed)
+
+    def dense(self, seed: int, *, labels: float = 0.0, noise: float = 0.4, **options) -> Trial:
+        """The course's plain network, or one changed by `options`, on noisy digits."""
+        pool, new = self.digits(seed, noise)
+        learn = pool[: options.pop("images", self.size.train)]
+        network = options.pop("network", {})
+        if labels:
+            learn = relabelled(learn, labels, seed)
+        make = functools.partial(models.mlp, 64, K, **network)
+        options = {"epochs": self.size.epochs} | options
+        return training.trial(make, learn, {"train": learn, "new": new}, seed=seed, **options)
+
+    def watched(self, seed: int, **options) -> Trial:
+        """The same, looked at after every epoch."""
+        made = self.dense(seed, **options)
+        new = made.score["new"][: self.size.test // 5]
+        return replace(made, watch={"fitted": made.train, "new": new}, keep=("new",))
+
+    def convolutional(self, net: str, seed: int) -> Trial:
+        """Lesson 03's three."""
+        pool, new = self.digits(seed)
+        learn, make = pool[: self.size.train], CONVOLUTIONAL[net]
+        if net == "LeNet-5":
+            learn, new = enlarged(learn), enlarged(new)
+        score = {"train": learn, "new": new}
+        return training.trial(make, learn, score, seed=seed, epochs=self.size.epochs)
+
+    def architecture(
+        self, kind: str, seed: int, *, place: int = 1, labels: float = 0.0, width: int = 32
+    ) -> Trial:
+        """Lesson 04's, at equal numbers of steps; place: of the number of images in its list."""
+        pool, new = self.digits(seed)
+        images = self.sizes[place]
+        learn = pool[:images]
+        if labels:
+            learn = relabelled(learn, labels, seed)
+        lr, decay = _at_best(kind, architectures.PLACES[place])
+        epochs = architectures.epochs(self.size, images)
+        return training.trial(
+            architectures.network(kind, width), learn, {"train": learn, "new": new}, seed=seed,
+            epochs=epochs, batch_size=architectures.BATCH, optimizer="adamw", lr=lr,
+            weight_decay=decay, schedule="cosine", warmup=0.3 * epochs,
+        )  # fmt: skip
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Numbers of training images in lesson 04."""
+        return tuple(architectures.images(self.size).values())
+
+    def imbalanced(self, seed: int, *, form: str = "exponential", rho: float = 100) -> Trial:
+        """Lesson 07's: as many images as elsewhere, of which some classes have few."""
+        pool, new = self.digits(seed)
+        start = pool[: int((4.5 if form == "exponential" else 2.3) * self.size.train)]
+        thinned = start[curation.imbalance(start.labels, rho, kind=form, seed=seed).indices]
+        learn = thinned[curation.subset(thinned.labels, self.size.train, seed=seed)]
+        score, epochs = {"train": learn, "new": new}, 2 * self.size.epochs // 3
+        plain = functools.partial(models.mlp, 64, K)
+        return training.trial(plain, learn, score, seed=seed, epochs=epochs)
+
+    def shifted(self, seed: int, **options) -> Trial:
+        """Lesson 13's: one network, shown new images of more pixel noise."""
+        made = self.dense(seed, **options)
+        shown = {"train": made.train}
+        for noise in SHIFTS:
+            drawn = _drawn(noise, self.size.test // 4, 1000 + seed)
+            shown[f"noise {noise:g}"] = drawn
+        return replace(made, score=shown)
+
+    def selected(self, seed: int, *, choice: str, share: float) -> Trial:
+        """Lesson 14's: epochs on a part of the images, after two on all."""
+        warmup = max(1, self.size.epochs // 30)
+        return self.dense(
+            seed, network={"width": 64}, epochs=2 * self.size.epochs // 3, batch_size=50, lr=0.05,
+            schedule="cosine", weight_decay=5e-4, select=CHOICES[choice](share, warmup),
+        )  # fmt: skip
+
+    def clusters(self, seed: int, *, flip: float = 0.1, n: int = 256, **options) -> Trial:
+        """Lessons 11 and 12: points of two classes, of which a share has the other's label."""
+        learn, _, new = data.clusters(
+            n, flip=flip, seed=seed, calibration=1, test=self.size.test // 2
+        )
+        make = functools.partial(models.mlp, 2, 2, width=64)
+        score, epochs = {"train": learn, "new": new}, self.size.epochs // 2
+        return training.trial(make, learn, score, seed=seed, epochs=epochs, **options)
+
+    def notes(
+        self, seed: int, *, reader: str = "CNN", times: float = 1, labels: float = 0.0, **options
+    ) -> Trial:
+        """Lesson 15's readers of notes, at equal numbers of steps."""
+        n = max(64, round(self.size.train * times))
+        learn, new = _notes(n, self.size.test // 4, seed)
+        if labels:
+            learn = relabelled(learn, labels, seed)
+        epochs = max(1, round(self.size.epochs / 2 / times))
+        habits = {"optimizer": "adamw", "lr": 0.01, "weight_decay": 0.01, "schedule": "cosine"}
+        habits |= {"warmup": 0.2 * epochs, "batch_size": 64, "epochs": epochs}
+        score = {"train": learn, "new": new}
+        return training.trial(READERS[reader], learn, score, seed=seed, **habits | options)
+
+
+@functools.cache
+def _at_best(kind: str, place: str) -> tuple[float, float]:
+    """The learning rate and weight decay that lesson 04 chooses, from its stored table."""
+    best = architectures.chosen(architectures.stored(), "after T").set_index(
+        [*architectures.CONTEST]
+    )
+    found = best.loc[(kind, architectures.WIDTHS["large"], place, "in place")]
+    return float(found.rate), float(found.decay)
+
+
+@functools.cache
+def _digits(pool: int, new: int, noise: float, seed: int) -> tuple[Dataset, Dataset]:
+    learn, _, test = data.noisy_digits(pool, noise, seed, calibration=1, test=new)
+    return learn, test
+
+
+@functools.cache
+def _drawn(noise: float, n: int, seed: int) -> Dataset:
+    return data.NoisyDigits(noise).draw(n, seed=seed)
+
+
+@functools.cache
+def _notes(n: int, new: int, seed: int) -> tuple[Dataset, Dataset]:
+    learn, _, test = data.notes(n, seed=seed, calibration=1, test=new)
+    return learn, test
+
+
+def enlarged(images: Dataset) -> Dataset:
+    """Twice as wide and as high."""
+    return replace(
+        images, inputs=interpolate(images.inputs, scale_factor=2, mode="bilinear"), source=None
+    )
+
+
+CONVOLUTIONAL = {
+    "small": functools.partial(models.cnn, 1, K, width=8, depth=2),
+    "LeNet-5": functools.partial(models.lenet5, 1, K, size=16),
+    "deep": functools.partial(models.cnn, 1, K, width=16, depth=6, norm="batch"),
+}
+WORDS = len(data.Notes().vocabulary)
+READERS = {
+    "bag of words": functools.partial(models.text_bag, WORDS, 4, embedding=16, width=32),
+    "CNN": functools.partial(models.text_cnn, WORDS, 4, embedding=16, width=64, depth=1, kernel=3),
+    "LSTM": functools.partial(models.text_lstm, WORDS, 4, embedding=16, width=32),
+    "transformer": functools.partial(
+        models.text_transformer, WORDS, 4, length=16, width=32, heads=4
+    ),
+}
+CHOICES = {
+    "highest entropy": prioritization.MaxEntropy,
+    "highest loss": prioritization.MaxLoss,
+    "by chance": prioritization.RandomPart,
+}
+
+
+def exact_labels(inputs: Tensor, labels: Tensor, **unused: Any) -> tuple[Tensor, Tensor]:
+    """A `mix` that puts the exact posterior of noisy digits in place of the labels."""
+    return inputs, data.NoisyDigits(noise=0.4).posterior(inputs).float()
+
+
+# --- the list -------------------------------------------------------------------------------------
+
+DIGITS = "noisy digits"
+
+
+def families(size: Budget) -> list[Family]:
+    """Every family, lesson by lesson."""
+    course = Course(size)
+    parts = _forms, _architectures, _sizes, _noises, _classes, _temperatures, _losses
+    return [family for part in (*parts, _mixes, _elsewhere) for family in part(course)]
+
+
+def _of(loss: Callable, **setting: float) -> dict:
+    return {"loss": functools.partial(loss, **setting)}
+
+
+def _forms(course: Course) -> Iterator[Family]:
+    dense, nets = course.dense, {net: {"net": net} for net in CONVOLUTIONAL}
+    width = {f"{w:,} units a layer": {"network": {"width": w}} for w in map(_power, range(3, 11))}
+    yield Family("03", "width of the network", DIGITS, width, dense)
+    base = {"width": 128}
+    depth = {
+        f"{d} hidden layer{'s' * (d > 1)}": {"network": base | {"depth": d}} for d in (1, 2, 3, 5)
+    }
+    yield Family("03", "depth of the network", DIGITS, depth, dense)
+    conv = course.convolutional
+    yield Family("03", "convolutional network", DIGITS, nets, conv, joined=False)
+    decay = {
+        f"weight decay {_plain(d)}": {"weight_decay": d} for d in (1e-5, 1e-4, 1e-3, 3e-3, 1e-2)
+    }
+    make_trial = functools.partial(dense, network=base)
+    yield Family("03", "weight decay", DIGITS, decay, make_trial)
+    yield Family("03", "epochs", DIGITS, {"": {}}, course.watched, by_epoch)
+    wrong = {"30 % of the labels shuffled": {"labels": 0.3}}
+    noise = dict.fromkeys(wrong, 0.3)
+    yield Family("03", "epochs", "digits, wrong labels", wrong, course.watched, by_epoch, noise)
+
+
+def _power(exponent: int) -> int:
+    return 2**exponent
+
+
+def _plain(number: float) -> str:
+    """A small number without an exponent.
+
+    >>> _plain(1e-5), _plain(0.003)
+    ('0.00001', '0.003')
+    """
+    return f"{number:.5f}".rstrip("0")
+
+
+def _architectures(course: Course) -> Iterator[Family]:
+    for kind in architectures.KINDS:
+        make_trial = functools.partial(course.architecture, kind)
+        images = {f"{n:,} images": {"place": place} for place, n in enumerate(course.sizes)}
+        yield Family("04", "architecture and number of images", kind, images, make_trial)
+    for kind in architectures.KINDS:
+        make_trial = functools.partial(course.architecture, kind)
+        changes, noise = _noisy((0.0, 0.2, 0.4))
+        yield Family("04", "architecture and label noise", kind, changes, make_trial, noise=noise)
+
+
+def _noisy(rates: tuple[float, ...]) -> tuple[dict[str, dict], dict[str, float]]:
+    """Values of label noise, and the rate of each."""
+    noise = {f"{100 * rate:.0f} % of the labels shuffled": rate for rate in rates}
+    return {words: {"labels": rate} for words, rate in noise.items()}, noise
+
+
+def _sizes(course: Course) -> Iterator[Family]:
+    n = course.size.train
+    counts = [n // 15, n // 10, n // 5, 2 * n // 5, 3 * n // 5, 4 * n // 5, n, 2 * n, 4 * n]
+    images = {f"{count:,} images": {"images": count} for count in counts}
+    yield Family("05", "number of images", DIGITS, images, course.dense)
+    texts = {f"{round(n * times):,} notes": {"times": times} for times in (1 / 3, 1, 3)}
+    yield Family("05", "number of images", "notes, CNN", texts, course.notes)
+    grain = {f"pixel noise {noise:g}": {"noise": noise} for noise in (0.2, 0.3, 0.4, 0.6, 0.8, 1)}
+    yield Family("05", "noise of all images", DIGITS, grain, course.dense)
+
+
+def _noises(course: Course) -> Iterator[Family]:
+    changes, noise = _noisy((0.0, 0.1, 0.2, 0.3, 0.4, 0.5))
+    yield Family("06", "label noise", DIGITS, changes, course.dense, noise=noise)
+    flips = {
+        f"{100 * flip:.0f} % of the labels turned round": {"flip": flip}
+        for flip in (0, 0.1, 0.2, 0.3)
+    }
+    yield Family("06", "label noise", "clusters", flips, course.clusters)
+    changes, noise = _noisy((0.0, 0.2, 0.4))
+    yield Family("06", "label noise", "notes, CNN", changes, course.notes, noise=noise)
+
+
+def _classes(course: Course) -> Iterator[Family]:
+    for form in ("exponential", "step"):
+        ratios = {f"ratio {rho}": {"form": form, "rho": rho} for rho in (1, 5, 20, 100)}
+        yield Family("07", "class imbalance", form, ratios, course.imbalanced)
+    for rho, group in ((1, "equally common classes"), (100, "ratio 100, exponential")):
+        one = {"": {"rho": rho}}
+        options = {"joined": rho > 1}
+        yield Family("07", "class by class", group, one, course.imbalanced, by_class, **options)
+
+
+def _temperatures(course: Course) -> Iterator[Family]:
+    kinds: dict[str, Callable[..., Trial]] = {
+        "plain": course.dense,
+        "focal loss, gamma 3": functools.partial(course.dense, **_of(losses.focal, gamma=3.0)),
+        "rare digits": functools.partial(course.imbalanced, rho=20),
+    }
+    for kind, make_trial in kinds.items():
+        yield Family("08", "temperature", kind, {"": {}}, make_trial, by_temperature)
+
+
+def _losses(course: Course) -> Iterator[Family]:
+    narrow = functools.partial(course.dense, network={"width": 64})
+    soft = functools.partial(_of, losses.label_smoothing)
+    smoothed = {f"smoothing {a:g}": soft(alpha=a) for a in (0.0, 0.02, 0.05, 0.1, 0.3)}
+    yield Family("09", "loss", "label smoothing", smoothed, narrow)
+    penalty = functools.partial(_of, losses.confidence_penalty)
+    penalised = {f"penalty {w:g}": penalty(weight=w) for w in (0.0, 0.1, 0.2, 0.3, 0.4)}
+    yield Family("09", "loss", "confidence penalty", penalised, narrow)
+    mmce = {f"MMCE, weight {w:g}": _of(losses.mmce, weight=w) for w in (1.0, 2.0)}
+    others = {"Brier": {"loss": losses.brier}, **mmce, "exact posterior": {"mix": exact_labels}}
+    yield Family("09", "loss", "other losses", others, narrow, joined=False)
+    gammas = (0.0, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0)
+    focal = {f"gamma {g:g}": _of(losses.focal, gamma=g) for g in gammas}
+    yield Family("10", "focal loss", DIGITS, focal, course.dense)
+    nine = {
+        "cross-entropy": {},
+        **{f"focal, gamma {g:g}": _of(losses.focal, gamma=g) for g in (1.0, 2.0, 3.0)},
+        **{f"schedule {s}": {"loss": losses.ScheduledFocal(s)} for s in ("5-3-1", "5-3-2")},
+        "FLSD-53": {"loss": losses.flsd},
+        "FLSD-532": _of(losses.flsd, gammas="5-3-2"),
+        "dual focal, gamma 3": _of(losses.dual_focal, gamma=3.0),
+    }
+    practice = {"weight_decay": 5e-4, "milestones": (150 / 350, 250 / 350)}
+    nine = {words: {**practice, **change} for words, change in nine.items()}
+    yield Family("11", "nine losses", DIGITS, nine, narrow, joined=False)
+    for decay in (0.0, 1e-3, 5e-3, 1e-2):
+        more = {"weight_decay": decay, "epochs": 2 * course.size.epochs // 3}
+        some = {words: {**more, **focal[words]} for words in focal if words[-1] in "0135"}
+        some.pop("gamma 0.5", None)
+        yield Family("11", "focal loss and weight decay", f"weight decay {decay:g}", some, narrow)
+
+
+def _mixes(course: Course) -> Iterator[Family]:
+    def mixed(alpha: float, **options) -> dict:
+        return {"mix": functools.partial(mixing.mixup, alpha=alpha, **options)} if alpha else {}
+
+    alphas = (0.0, 0.05, 0.1, 0.2, 0.4, 1.0, 2.0)
+    values = {f"alpha {a:g}": mixed(a) for a in alphas}
+    yield Family("12", "mixup", DIGITS, values, course.dense)
+    halves = {
+        "inputs only, alpha 0.2": mixed(0.2, mix="inputs"),
+        "labels only, alpha 0.2": {"mix": functools.partial(own_labels, alpha=0.2)},
+    }
+    group = f"{DIGITS}, half of it"
+    yield Family("12", "mixup", group, halves, course.dense, joined=False)
+    some = {f"alpha {a:g}": mixed(a) for a in (0.0, 0.1, 0.2, 1.0)}
+    yield Family("12", "mixup", "clusters", some, course.clusters)
+    ways = {"cross-entropy": {}, "FLSD-53": {"loss": losses.flsd}, "mixup, alpha 0.2": mixed(0.2)}
+    for way, change in ways.items():
+        yield Family("13", "noise of the new images", way, {"": change}, course.shifted)
+
+
+def _elsewhere(course: Course) -> Iterator[Family]:
+    for choice in CHOICES:
+        parts = {
+            f"{100 * share:.0f} % of the images": {"choice": choice, "share": share}
+            for share in (0.1, 0.2, 0.3, 1.0)
+        }
+        yield Family("14", "part of the images of an epoch", choice, parts, course.selected)
+    readers = {reader: {"reader": reader} for reader in READERS}
+    yield Family("15", "reader of notes", "notes", readers, course.notes, joined=False)
+    focal = {f"focal, gamma {g:g}": _of(losses.focal, gamma=g) for g in (0.0, 1.0, 3.0)}
+    yield Family("15", "cure", "focal loss", focal, course.notes)
+    smoothed = {f"smoothing {a:g}": _of(losses.label_smoothing, alpha=a) for a in (0.0, 0.05, 0.1)}
+    yield Family("15", "cure", "label smoothing", smoothed, course.notes)
+    mixed = {"mixup, alpha 0": {}}
+    for alpha in (0.2, 1.0):
+        mixed[f"mixup, alpha {alpha:g}"] = {
+            "mix": functools.partial(mixing.word_mixup, alpha=alpha)
+        }
+    yield Family("15", "cure", "mixup of word vectors", mixed, course.notes)

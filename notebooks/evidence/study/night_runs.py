@@ -1,0 +1,309 @@
+"""The list of runs on photographs, and what trains those of them that are not stored yet.
+
+`python -m calibkit reproduce nights` goes through the list in the order of what lessons show first.
+What it leaves is read by `nights`.
+"""
+
+from __future__ import annotations
+
+import functools
+import statistics
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+import torch
+
+from calibkit import losses, metrics, mixing, recalibration, validate
+from calibkit.course.experiments import nights
+from calibkit.lab import training
+from calibkit.lab.data import Predictions
+from study import photographs
+from study.photograph_grids import LOSSES, SQUARED
+
+DATASET = "cifar10"
+SEEDS = 3
+DECAYS = (0.0, 5e-4, 5e-3)
+ALPHAS = (0.1, 0.3, 1.0)
+SETTING = replace(photographs.SETTINGS["night"], train=20_000)
+A_RUN = 240.0  # seconds, until a run of the list is stored
+
+# from the name in the table to what it changes in the recipe
+CHANGES: dict[str, dict[str, Any]] = {
+    **{name: {"loss": loss} for name, loss in (LOSSES | SQUARED).items()},
+    "FLSD-532": {"loss": functools.partial(losses.flsd, gammas="5-3-2")},
+    "focal, gamma 5-3-1": {"loss": losses.ScheduledFocal("5-3-1")},
+    "focal, gamma 5-3-2": {"loss": losses.ScheduledFocal("5-3-2")},
+    **{f"mixup, alpha {a:g}": {"mix": functools.partial(mixing.mixup, alpha=a)} for a in ALPHAS},
+    # the halves of mixup
+    "images alone, alpha 0.3": {"mix": functools.partial(mixing.mixup, alpha=0.3, mix="inputs")},
+    "labels alone, alpha 0.3": {"mix": functools.partial(mixing.mixup, alpha=0.3, mix="labels")},
+}
+HALVES = ("images alone, alpha 0.3", "labels alone, alpha 0.3")
+MIXUPS = tuple(f"mixup, alpha {alpha:g}" for alpha in ALPHAS)
+CURES = (
+    *("focal, gamma 1", "focal, gamma 2", "label smoothing .1", "label smoothing .05"),
+    *("confidence penalty .1", "Brier", "MMCE, weight 2"),
+)
+LATER = ("MMCE, squared, weight 2", "FLSD-532", "focal, gamma 5-3-1", "focal, gamma 5-3-2")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One training of the list: a network in `photographs.NETWORKS`, a loss in `CHANGES`.
+
+    Raises ValueError for another name.
+    """
+
+    network: str
+    loss: str
+    decay: float
+    seed: int
+
+    def __post_init__(self) -> None:
+        validate.choice("network", self.network, tuple(photographs.NETWORKS))
+        validate.choice("loss", self.loss, tuple(CHANGES))
+        validate.number("decay", self.decay, 0, 1)
+        validate.integer("seed", self.seed, 0)
+
+    @property
+    def key(self) -> tuple[str, str, float, int]:
+        """By which the table knows it."""
+        return (self.network, self.loss, self.decay, self.seed)
+
+    def __str__(self) -> str:
+        return f"{self.network}, {self.loss}, weight decay {self.decay:g}, seed {self.seed}"
+
+
+def runs(seeds: int = SEEDS) -> list[Run]:
+    """The whole list, in the order in which it is trained.
+
+    >>> len(runs()), str(runs()[0])
+    (201, 'ConvNet-24, cross-entropy, weight decay 0, seed 0')
+    """
+    numbers = range(validate.integer("seeds", seeds, 1))
+
+    def block(networks: Sequence[str], names: Sequence[str], decays=DECAYS) -> Iterator[Run]:
+        """All of the first seed before the second one."""
+        for seed in numbers:
+            for network in networks:
+                for loss in names:
+                    yield from (Run(network, loss, decay, seed) for decay in decays)
+
+    here = (nights.NETWORK,)
+    return [
+        *block(here, ("cross-entropy", "focal, gamma 3", "FLSD-53")),
+        *block(("ResNet-8", "LeNet-5"), ("cross-entropy",)),
+        *(run for loss in CURES for run in block(here, (loss,))),
+        *block(here, MIXUPS),
+        *block(here, LATER),
+        *block(here, HALVES, DECAYS[1:]),
+        *block(("ConvNet-12", "ConvNet-6"), ("cross-entropy",)),
+    ]
+
+
+def left(seeds: int = SEEDS, network: str | None = None, folder: Path | None = None) -> list[Run]:
+    """The runs of the list that are not stored, of one network or of all.
+
+    folder: of the tables, notebooks/results of the course by default.
+    """
+    if network is not None:
+        validate.choice("network", network, tuple(photographs.NETWORKS))
+    done = set(nights.table(None, folder)[nights.KEY].itertuples(index=False, name=None))
+    wanted = (run for run in runs(seeds) if network in (None, run.network))
+    return [run for run in wanted if run.key not in done]
+
+
+def hours(waiting: Sequence[Run], table: pd.DataFrame) -> float:
+    """What the runs need one after the other: as long as those of their network took, by median.
+
+    table: the stored runs.
+    """
+    took = {network: part.median() for network, part in table.groupby("network").seconds}
+    usual = statistics.median(took.values()) if took else A_RUN
+    return sum(took.get(run.network, usual) for run in waiting) / 3600
+
+
+def run_all(
+    seeds: int | None = None,
+    network: str | None = None,
+    *,
+    setting: photographs.Setting = SETTING,
+    jobs: int | None = None,
+    root: str | Path | None = None,
+    device: str | torch.device | None = None,
+    folder: Path | None = None,
+) -> int:
+    """Train what `left` names and store each run as it ends; returns how many failed.
+
+    jobs: processes; 1 by default. Ctrl-C loses the runs that are being trained, and none that is
+    finished: the next call goes on with what is left. One call at a time for a folder.
+    """
+    waiting = left(SEEDS if seeds is None else seeds, network, folder)
+    jobs = validate.integer("jobs", jobs or 1, 1)
+    told = revision()
+    print(_summary(waiting, nights.table(None, folder), jobs), flush=True)
+    call = joblib.delayed(_attempted)
+    work = (call(run, setting, root, device) for run in waiting)
+    at_once = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch=jobs)
+    failed, rest = 0, list(waiting)
+    for run, made in at_once(work):
+        rest.remove(run)
+        if isinstance(made, str):
+            failed, text = failed + 1, f"failed: {made}"
+        else:
+            row, arrays, history = made
+            nights.keep({**row, "revision": told}, arrays, history, folder)
+            text = _line(row)
+        after = f"left: {len(rest)}, {hours(rest, nights.table(None, folder)) / jobs:.1f} h"
+        print(f"{time.strftime('%H:%M:%S')} {run}: {text}; {after}", flush=True)
+    return failed
+
+
+def _attempted(run: Run, setting: photographs.Setting, root, device) -> tuple[Run, Any]:
+    """The run, and what came of it; the error's text where the loss stopped being finite."""
+    try:
+        return run, trained(run, setting, root=root, device=device)
+    except RuntimeError as error:
+        return run, str(error)
+
+
+def _line(row: dict[str, Any]) -> str:
+    return (
+        f"accuracy {row['test_accuracy']:.3f}, ECE {row['test_ece']:.3f}, "
+        f"NLL {row['test_nll']:.3f}, after T = {row['scaled_temperature']:.2f} "
+        f"{row['scaled_nll']:.3f}; {row['seconds']:.0f} s"
+    )
+
+
+def _summary(waiting: Sequence[Run], table: pd.DataFrame, jobs: int) -> str:
+    if not waiting:
+        return "Every run of the list is stored."
+    return (
+        f"{len(table)} runs are stored. {len(waiting)} are left, some "
+        f"{hours(waiting, table) / jobs:.1f} hours in {jobs} process(es). Each is stored as it "
+        f"ends; after Ctrl-C the same command goes on."
+    )
+
+
+def trained(
+    run: Run,
+    setting: photographs.Setting = SETTING,
+    *,
+    root: str | Path | None = None,
+    device: str | torch.device | None = None,
+) -> tuple[dict[str, Any], dict[str, np.ndarray], pd.DataFrame]:
+    """A run: its row without the revision, its logits in half precision, its epochs."""
+    splits = photographs.splits_of(DATASET, setting, run.seed, root)
+    trial = trial_of(run, setting, splits)
+    made = training.train_trials([trial], device=training.as_device(device), progress=False)[0]
+    if made.interrupted:
+        raise KeyboardInterrupt
+    parts = {**made.predictions, "train": made.predict(splits.train)}
+    row = {part: getattr(run, part) for part in nights.KEY}
+    row |= measures(parts["train"], parts["calibration"], parts["test"])
+    history = made.history[["epoch", "lr", *EPOCHS]]
+    for place, part in enumerate(("loss", "decay", "seed")):
+        history.insert(place, part, getattr(run, part))
+    return {**row, "seconds": round(made.seconds, 1)}, _halves(parts), history
+
+
+# of an epoch, after its number and rate
+EPOCHS = ["train_loss", "train_accuracy", "head_norm"]
+EPOCHS += [f"test_{what}" for what in ("accuracy", "nll", "confidence", "entropy")]
+EPOCHS += ["test_nll_correct", "test_nll_wrong", "test_entropy_correct", "test_entropy_wrong"]
+EPOCHS += ["test_feature_norm"]
+
+
+def trial_of(run: Run, setting: photographs.Setting, splits: Any) -> training.Trial:
+    """The training of a run, which watches the test images."""
+    train = splits.train
+    sized = {"size": train.inputs.shape[-1]} if run.network in photographs.SIZED else {}
+    build = functools.partial(
+        photographs.NETWORKS[run.network], train.inputs.shape[1], train.num_classes, **sized
+    )
+    return training.trial(
+        build,
+        train,
+        {"calibration": splits.calibration, "test": splits.test},
+        setting.recipe,
+        seed=run.seed,
+        watch={"test": splits.test},
+        weight_decay=run.decay,
+        **CHANGES[run.loss],
+    )
+
+
+def measures(train: Predictions, calibration: Predictions, test: Predictions) -> dict[str, float]:
+    """What a row has of its predictions: `nights.MEASURES`, in their order."""
+    row: dict[str, float] = {}
+    for name, part in {"train": train, "calibration": calibration, "test": test}.items():
+        row |= {f"{name}_{what}": number for what, number in _of(part.probs, part.labels).items()}
+    del row["train_ece"]
+    scalers = {
+        "scaled": recalibration.TemperatureScaler(method="nll"),
+        "grid": recalibration.TemperatureScaler(method="ece_grid"),
+    }
+    for name, scaler in scalers.items():
+        scaler.fit(calibration.logits, calibration.labels)
+        probs = scaler.transform(test.logits).softmax(dim=1)
+        row |= {
+            f"{name}_temperature": scaler.temperature,
+            f"{name}_ece": metrics.ece(probs, test.labels),
+            f"{name}_nll": metrics.nll(probs, test.labels),
+            f"{name}_brier": metrics.brier(probs, test.labels),
+        }
+    # what one number was fitted on: to choose by, not to report
+    cooled = scalers["scaled"].probs(calibration.logits, allow_fitted=True)
+    row["calibration_scaled_nll"] = metrics.nll(cooled, calibration.labels)
+    held, hit = metrics.confident_share(test.probs, test.labels)
+    row |= {
+        "test_ada_ece": metrics.ada_ece(test.probs, test.labels),
+        "test_classwise_ece": metrics.classwise_ece(test.probs, test.labels),
+        "test_smooth_ece": metrics.smooth_ece(test.probs, test.labels),
+        "test_brier": metrics.brier(test.probs, test.labels),
+        "test_overconfidence_error": metrics.overconfidence_error(test.probs, test.labels),
+        "test_s99": held,
+        "test_s99_accuracy": hit,
+    }
+    return {name: row[name] for name in nights.MEASURES}
+
+
+def _of(probs: torch.Tensor, labels: torch.Tensor) -> dict[str, float]:
+    return {
+        "accuracy": metrics.accuracy(probs, labels),
+        "confidence": probs.double().amax(dim=1).mean().item(),
+        "ece": metrics.ece(probs, labels),
+        "nll": metrics.nll(probs, labels),
+    }
+
+
+def _halves(parts: dict[str, Predictions]) -> dict[str, np.ndarray]:
+    arrays = {}
+    for name, part in {"cal": parts["calibration"], "test": parts["test"]}.items():
+        arrays[name] = part.logits.cpu().numpy().astype(np.float16)
+        arrays[f"{name}_labels"] = part.labels.cpu().numpy().astype(np.uint8)
+    return arrays
+
+
+def revision() -> str:
+    """The commit of the code, with a + where the package differs from it; "unknown" outside git."""
+
+    def git(*words: str) -> str:
+        here = Path(__file__).parent
+        return subprocess.run(
+            ["git", *words], cwd=here, capture_output=True, text=True, check=True
+        ).stdout.strip()
+
+    try:
+        package = git("rev-parse", "--show-toplevel") + "/calibkit"
+        changed = git("status", "--porcelain", "--", package)
+        return git("rev-parse", "--short", "HEAD") + ("+" if changed else "")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"

@@ -1,0 +1,376 @@
+"""Photographs: by which networks and settings they are trained on, and what networks are shown."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from calibkit import augmentation, corruptions, metrics, validate
+from calibkit.lab import data, models, sweep, training
+from calibkit.lab.data import Dataset, Splits
+from calibkit.lab.training import Recipe, Trial
+from calibkit.lab.training.device import bfloat16_on_cpu
+from study import classifiers
+from study.experiment import Experiment, Measured, Result, Task
+
+DEPTHS = (2, 4, 8)  # convolutions, of equal width
+NETWORKS: dict[str, Callable[..., nn.Module]] = {  # from channels and classes to a model
+    "LeNet-5": models.lenet5,
+    "ConvNet-6": functools.partial(models.convnet, width=6),
+    "ConvNet-12": functools.partial(models.convnet, width=12),
+    "ConvNet-24": models.convnet,
+    **{f"CNN-{n}": functools.partial(models.cnn, width=48, depth=n, norm="batch") for n in DEPTHS},
+    "CNN-4, no norm": functools.partial(models.cnn, width=48, depth=4),
+    "ResNet-8": functools.partial(models.resnet, 8),
+    "ResNet-18": models.resnet18,
+    "ResNet-34": models.resnet34,
+    "ResNet-50": models.resnet50,
+    "ResNet-110": functools.partial(models.resnet, 110),
+    "WRN-26-10": functools.partial(models.wide_resnet, 26, 10),
+    "DenseNet-121": models.densenet121,
+    "ViT": functools.partial(models.vit, width=64, depth=4, hidden=128),
+    "MLP-Mixer": functools.partial(models.mlp_mixer, width=96, depth=4, hidden=192),
+}
+SIZED = ("LeNet-5", "ViT", "MLP-Mixer")  # these are built for one size of images
+DEEP = "the deep network"  # the one that the scale's setting names
+Statistics = tuple[Tensor, Tensor]  # mean and standard deviation of each channel
+BY_TARGET = torch.zeros(
+    1, 1, 1
+)  # in a `select`: the logits of the experiment's target take its place
+
+
+class Prepared(NamedTuple):
+    """What the trainings of a seed share.
+
+    labels: those of the training images by value, where people wrote them.
+    target: logits (epochs, n, K) of the experiment's target for the training images, if it has one.
+    """
+
+    splits: Splits
+    labels: dict[Any, Tensor]
+    target: Tensor | None
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How one scale trains on photographs.
+
+    network: a name in `NETWORKS`.
+    train, calibration, test: images; None stands for all that are left, or for the dataset's own
+        test set. A number of test images is cut from the training images.
+    """
+
+    network: str
+    recipe: Recipe
+    train: int | None
+    calibration: int
+    test: int | None
+    seeds: int
+
+
+CROPS = augmentation.crop_flip
+SETTINGS = {
+    # small batches and no augmentation, so that 25 epochs go far in learning the images by heart
+    "laptop": Setting(
+        "ResNet-8", Recipe(epochs=25, batch_size=32, lr=0.05), 2_500, 1_000, 5_000, 3
+    ),
+    # full size for a laptop left alone; no augmentation here either, so that over-confidence shows
+    "night": Setting(
+        "ConvNet-24",
+        Recipe(epochs=15, schedule="cosine", weight_decay=5e-4, autocast=bfloat16_on_cpu()),
+        40_000,
+        5_000,
+        5_000,
+        3,
+    ),
+    "gpu": Setting(
+        "ResNet-18", Recipe(epochs=30, augment=CROPS, autocast=True), None, 5_000, None, 3
+    ),
+    "paper": Setting("ResNet-50", Recipe(epochs=160, augment=CROPS), None, 5_000, None, 5),
+}
+
+
+HALF: dict[str, dict] = {"night": {"train": 20_000}}  # where all images would take too many nights
+
+
+@dataclass(frozen=True, kw_only=True)
+class Photographs(Experiment):
+    """An experiment on a prepared dataset of photographs.
+
+    people: the split of CIFAR-10N whose labels a value trains on, for those that train on labels
+        given by people; calibration and test images keep the true ones.
+    shows: from test images, a value and the channels' statistics to datasets by name that the
+        trained network is shown too, "test" in place of the test images.
+    strangers: from a dataset to another one, whose test images the trained networks are shown too,
+        as "elsewhere", on the scale of the first.
+    one_network: whether a seed has one network for all values, which differ in what it is shown.
+    target: by scale, what is changed in the training of a network that is trained first in each
+        seed. It chooses an epoch's images, after as many epochs as the trained one has had, where a
+        value's `select` has `BY_TARGET`.
+    measures: from an outcome and its row to more columns of the table.
+    own_settings: where each value has a rate and a weight decay of its own: which, in words.
+    """
+
+    dataset: str = "cifar10"
+    setting_changes: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: HALF)
+    people: Mapping[Any, str] = field(default_factory=dict)
+    shows: Callable[[Dataset, Any, Statistics], dict[str, Dataset]] | None = None
+    strangers: Mapping[str, str] = field(default_factory=dict)
+    one_network: bool = False
+    target: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    measures: Callable[[sweep.Outcome, dict[str, float]], dict[str, float]] | None = None
+    own_settings: str = ""
+
+    settings = SETTINGS
+    default_dataset = "cifar10"
+    options = ("dataset", "network")
+    footnote = f"{Experiment.footnote}: on noisy labels where there are any, under mixup on blends."
+
+    def prepare(self, task: Task, seed: int) -> Prepared:
+        """What the trainings of a seed share."""
+        splits = splits_of(self.dataset, task.setting, seed, task.root)
+        if self.strangers:  # what is missing is said before anything is trained
+            data.prepared.about(self._stranger(), task.root)
+        changes = self.target.get(task.scale)
+        target = _target(changes, task, splits, seed) if changes else None
+        return Prepared(splits, self._written(task, splits, seed), target)
+
+    def _written(self, task: Task, splits: Splits, seed: int) -> dict[Any, Tensor]:
+        """The training labels of values for which people wrote them."""
+        if not self.people:
+            return {}
+        if self.dataset != "cifar10":
+            raise ValueError(f"dataset must be 'cifar10' for {self.name!r}, got {self.dataset!r}")
+
+        def written(split: str) -> Tensor:
+            return splits_of("cifar10n", task.setting, seed, task.root, split).train.labels
+
+        if not torch.equal(written("clean"), splits.train.labels):
+            raise ValueError("the images of cifar10n are not those of cifar10; prepare both again")
+        return {value: written(split) for value, split in self.people.items()}
+
+    def run(self, task: Task, prepared: Callable, grid: Sequence[dict], **options: Any) -> Measured:
+        """The outcomes of a grid; tables of the runs, and of the epochs of every training."""
+
+        def make_trial(value: Any, seed: int) -> Trial:
+            splits, labels, target = prepared(seed)
+            if value in labels:
+                splits = splits._replace(train=splits.train.with_labels(labels[value]))
+            return trial_of(self, task.setting, splits, value, seed, target)
+
+        trained = grid
+        if self.one_network:
+            trained = [setting for setting in grid if setting["value"] == grid[0]["value"]]
+        outcomes = sweep.run(make_trial, trained, device=task.device, **options).outcomes
+        epochs = classifiers.epochs(outcomes)
+        if self.shows or self.strangers:
+            outcomes = self._shown(task, outcomes, grid)
+        return outcomes, classifiers.rows(outcomes, self.measures), {"epochs": epochs}
+
+    def _shown(self, task: Task, outcomes: list, grid: Sequence[dict]) -> list[sweep.Outcome]:
+        """The outcomes with predictions of the trained networks for what they are shown too."""
+        statistics, seen, always = data.channel_statistics(self.dataset, task.root), [], {}
+        if self.strangers:
+            strange = data.load(self._stranger(), split="test", normalise=False, root=task.root)
+            always["elsewhere"] = as_seen(strange, outcomes[0].trial.score["test"], statistics)
+        for setting, outcome in zip(grid, itertools.cycle(outcomes), strict=False):
+            images = dict(always)
+            if self.shows:
+                images |= self.shows(outcome.trial.score["test"], setting["value"], statistics)
+            trial = replace(outcome.trial, score={**outcome.trial.score, **images})
+            state = {name: tensor.to(task.device) for name, tensor in outcome.run.state.items()}
+            run = replace(outcome.run, trial=trial, state=state).with_scores()
+            seen.append(sweep.Outcome(setting, trial, run))
+        return seen
+
+    def _stranger(self) -> str:
+        """The dataset from elsewhere; ValueError where there is none."""
+        validate.choice("dataset", self.dataset, tuple(self.strangers))
+        return self.strangers[self.dataset]
+
+    def training_points(self, result: Result) -> list[str]:
+        """The network and the images."""
+        setting, recipe = result.task.setting, result.task.setting.recipe
+        several = self.varies in ("network", "architecture")
+        network = "the networks named" if several else setting.network
+        shared = f"lr {recipe.lr:g} ({recipe.schedule}), weight decay {recipe.weight_decay:g}"
+        how = self.own_settings or shared
+        tested = f"{setting.test} held-out training images" if setting.test else "the test images"
+        augmented = "crops and flips" if recipe.augment else "no augmentation"
+        return [
+            f"Network and training: {network}, {recipe.epochs} epochs of "
+            f"{setting.train or 'all other'} training, {setting.calibration} calibration images, "
+            f"tested on {tested}; batch {recipe.batch_size}, {how}, {augmented}"
+            f"{', bfloat16' if recipe.autocast else ''}"
+        ]
+
+
+def splits_of(
+    dataset: str, setting: Setting, seed: int, root: str | Path | None, train_split: str = "train"
+) -> Splits:
+    """Training, calibration and test images of a setting."""
+    return data.splits_of(
+        dataset,
+        seed,
+        train=setting.train,
+        calibration=setting.calibration,
+        test=setting.test,
+        train_split=train_split,
+        test_split=None if setting.test else "test",
+        root=root,
+    )
+
+
+def _target(changes: Mapping[str, Any], task: Task, splits: Splits, seed: int) -> Tensor:
+    """Logits (epochs, n, K) for the training images, after each epoch of their network's training.
+
+    Its initial weights and its order of images are of another seed.
+    """
+    options, train = dict(changes), splits.train
+    network = NETWORKS[options.pop("network")]
+    one = training.trial(
+        functools.partial(network, train.inputs.shape[1], train.num_classes),
+        train,
+        {},
+        task.setting.recipe,
+        seed=seed + 5000,
+        watch={"train": train},
+        keep=("train",),
+        **options,
+    )
+    return training.train_trials([one], device=task.device, progress=False)[0].logits["train"]
+
+
+def trial_of(
+    experiment: Photographs,
+    setting: Setting,
+    splits: Splits,
+    value: Any,
+    seed: int,
+    target: Tensor | None = None,
+) -> Trial:
+    """The training that a value of the grid stands for; the test images are watched."""
+    train, changed = experiment.change(splits.train, value, seed)
+    changes = dict(changed)
+    epochs = round(setting.recipe.epochs * changes.pop("times", 1))
+    if changes.get("select"):  # the source's share of epochs on all images, 10 of 200
+        changes["select"] = replace(changes["select"], warmup=max(1, epochs // 20))
+        if getattr(changes["select"], "target", None) is BY_TARGET:
+            changes["select"] = replace(changes["select"], target=target)
+    if "warmup_share" in changes:
+        changes["warmup"] = changes.pop("warmup_share") * epochs
+    network = changes.pop("network", setting.network)
+    sized = {"size": train.inputs.shape[-1]} if network in SIZED else {}
+    return training.trial(
+        functools.partial(NETWORKS[network], train.inputs.shape[1], train.num_classes, **sized),
+        train,
+        {"calibration": splits.calibration, "test": splits.test},
+        setting.recipe,
+        seed=seed,
+        watch={"test": splits.test},
+        epochs=epochs,
+        **changes,
+    )
+
+
+def corrupted(
+    test: Dataset,
+    severity: int,
+    statistics: Statistics,
+    names: Sequence[str] = corruptions.NAMES,
+) -> Dataset:
+    """Images that have one of the corruptions each, in turn; severity 0 has none.
+
+    statistics: mean and standard deviation of each channel, by which the images were normalised.
+    """
+    if severity == 0:
+        return test
+    mean, std = (part.to(test.device).view(-1, 1, 1) for part in statistics)
+    images = (test.inputs * std + mean).clamp_(0, 1)
+    kinds = torch.arange(len(images), device=test.device) % len(names)
+    for kind in kinds.unique().tolist():
+        chosen, name = kinds == kind, names[kind]
+        images[chosen] = corruptions.corrupt(images[chosen], name, severity, generator=severity)
+    return replace(test, inputs=(images - mean) / std)
+
+
+def as_seen(strange: Dataset, test: Dataset, statistics: Statistics) -> Dataset:
+    """Images of another dataset, as a network of the test images takes them.
+
+    strange: inputs (n, channels, h, w) in [0, 1]; grey ones become as many channels as the test
+        images have, and all as large as these. statistics: as in `corrupted`.
+    """
+    mean, std = (part.view(-1, 1, 1) for part in statistics)
+    _, channels, *size = test.inputs.shape
+    images = strange.inputs
+    if images.shape[1] == 1:
+        images = images.expand(-1, channels, -1, -1)
+    if list(images.shape[2:]) != size:
+        images = nn.functional.interpolate(images, size=size, mode="bilinear", antialias=True)
+    return replace(strange, inputs=((images - mean) / std).to(test.device))
+
+
+def strange_images(test: Dataset, value: Any, statistics: Statistics) -> dict[str, Dataset]:
+    """The test images under Gaussian noise of severity 5, and as many images of noise alone."""
+    mean, std = (part.view(-1, 1, 1) for part in statistics)
+    n, channels, *size = test.inputs.shape
+    noise = corruptions.noise_images(n, size=size, channels=channels, generator=0)
+    return {
+        "gaussian": corrupted(test, 5, statistics, ("gaussian_noise",)),
+        "noise": replace(test, inputs=((noise - mean) / std).to(test.device)),
+    }
+
+
+def on_strange_images(outcome: sweep.Outcome, row: Mapping[str, float]) -> dict[str, float]:
+    """AUROC of minus the entropy, test images against noisy ones, and confidence on noise alone.
+
+    Both as trained and after the temperature; also those of `on_images_from_elsewhere`.
+    """
+    columns = on_images_from_elsewhere(outcome, row)
+    for scaled, temperature in (("", 1.0), ("scaled_", row["temperature"])):
+        test, noisy, noise = _scaled(outcome, temperature, ("test", "gaussian", "noise"))
+        inside, outside = -metrics.entropy(test), -metrics.entropy(noisy)
+        columns[f"gaussian_{scaled}auroc"] = metrics.auroc(inside, outside)
+        columns[f"noise_{scaled}confidence"] = noise.amax(dim=1).mean().item()
+    return {name: columns[name] for name in sorted(columns)}  # in the order of the stored table
+
+
+def more_measures(outcome: sweep.Outcome, row: Mapping[str, float]) -> dict[str, float]:
+    """AdaECE as trained; AdaECE, classwise-ECE and Brier score after the temperature."""
+    (scaled,) = _scaled(outcome, row["temperature"], ("test",))
+    test = outcome.predictions["test"]
+    return {
+        "test_ada_ece": metrics.ada_ece(test.probs, test.labels),
+        "scaled_ada_ece": metrics.ada_ece(scaled, test.labels),
+        "scaled_classwise_ece": metrics.classwise_ece(scaled, test.labels),
+        "scaled_brier": metrics.brier(scaled, test.labels),
+    }
+
+
+def on_images_from_elsewhere(outcome: sweep.Outcome, row: Mapping[str, float]) -> dict[str, float]:
+    """How well the entropy tells test images from those of elsewhere, and confidence on these.
+
+    AUROC of minus the entropy; the share of strange images that pass where 95 % of the test images
+    do; mean confidence. All as trained and after the temperature.
+    """
+    columns = {}
+    for scaled, temperature in (("", 1.0), ("scaled_", row["temperature"])):
+        test, strange = _scaled(outcome, temperature, ("test", "elsewhere"))
+        inside, outside = -metrics.entropy(test), -metrics.entropy(strange)
+        columns[f"elsewhere_{scaled}auroc"] = metrics.auroc(inside, outside)
+        columns[f"elsewhere_{scaled}fpr95"] = metrics.fpr_at_tpr(inside, outside)
+        columns[f"elsewhere_{scaled}confidence"] = strange.amax(dim=1).mean().item()
+    return {name: columns[name] for name in sorted(columns)}
+
+
+def _scaled(outcome: sweep.Outcome, temperature: float, names: Sequence[str]) -> list[Tensor]:
+    """Probabilities of what the network was shown under these names, after the temperature."""
+    shown = (outcome.predictions[name].logits.double() for name in names)
+    return [(logits / temperature).softmax(dim=1) for logits in shown]

@@ -1,0 +1,372 @@
+"""The arbiter: distances by hand, an interrupted run, what a made-up table says, what is stored."""
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from matplotlib import pyplot as plt
+from sklearn.linear_model import LogisticRegression
+from study import arbiter, arbiter_figure, arbiter_findings, arbiter_page, contestants
+
+from calibkit.__main__ import main
+from calibkit.course import checkout
+from calibkit.lab import data
+from calibkit.pictures import alt_text
+from tests.recalibration.samples import scored
+
+TINY = arbiter.Size(labels=(50, 60), seeds=(400, 401), train=60, test=80, epochs=1, trees=5)
+FEW = ("nothing", "temperature", "SVS", "isotonic")
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    monkeypatch.setitem(arbiter.SIZES, "smoke", TINY)
+    few = {name: contestants.MAPS[name] for name in FEW}
+    monkeypatch.setattr(arbiter, "taking_part", lambda classes: few)
+
+
+@pytest.fixture
+def fits(monkeypatch):
+    """How many maps were fitted."""
+    done, judged = [], arbiter.judged
+    monkeypatch.setattr(arbiter, "judged", lambda *one: done.append(one) or judged(*one))
+    return done
+
+
+def run(folder, **options):
+    return arbiter.run("smoke", folder, cache=False, progress=False, **options)
+
+
+def without_seconds(path):
+    return arbiter.read(path)[1].drop(columns="seconds")
+
+
+# --- a run ---
+
+
+def test_a_run_has_a_row_for_each_fit_and_its_page_tells_them(tiny, tmp_path):
+    path = run(tmp_path)
+    assert path == tmp_path / "arbiter" / "smoke.csv"
+    table = arbiter.read(path)[1]
+    assert len(table) == 2 * 4 * 2 * 2 * len(FEW)
+    assert not table.duplicated(arbiter.KEYS).any()
+    assert np.isfinite(table[arbiter.MEASURES]).all(axis=None)
+    nothing = table[table["map"] == "nothing"].groupby(["classes", "model", "seed"]).kl
+    assert (nothing.nunique() == 1).all()  # no label changes it
+    page = arbiter_page.write(path).read_text(encoding="utf-8")
+    for words in (*arbiter.MODELS, *FEW, "2 seeds (400 to 401", "60 images", "python -m calibkit"):
+        assert words in page
+    assert arbiter.stored(tmp_path, "smoke").equals(table)
+
+
+def test_an_interrupted_run_goes_on_after_its_last_whole_row(tiny, tmp_path, fits):
+    path = run(tmp_path)
+    whole, every = without_seconds(path), len(fits)
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join(lines[:-7]) + lines[-7][:20], encoding="utf-8")  # cut in a row
+    assert len(arbiter.read(path)[1]) == every - 7
+    run(tmp_path)
+    assert len(fits) == every + 7
+    assert without_seconds(path).equals(whole)
+    run(tmp_path)
+    assert len(fits) == every + 7  # nothing was left to do
+
+
+def test_a_table_of_other_settings_is_not_mixed(tiny, tmp_path, monkeypatch):
+    path = run(tmp_path)
+    before = path.read_text(encoding="utf-8")
+    monkeypatch.setitem(arbiter.SIZES, "smoke", arbiter.Size((50,), (400,), 60, 80, 2, 5))
+    with pytest.raises(ValueError, match=r"other settings \(labels, seeds, epochs\).*--fresh"):
+        run(tmp_path)
+    assert path.read_text(encoding="utf-8") == before
+    run(tmp_path, fresh=True)
+    assert len(arbiter.read(path)[1]) == 2 * 4 * len(FEW)
+
+
+def test_the_command_writes_table_and_page(tiny, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("CALIBKIT_CACHE", str(tmp_path / "cache"))
+    assert main(["arbiter", "--scale", "smoke", "--target", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    assert (tmp_path / "arbiter" / "smoke.md").read_text(encoding="utf-8") in said
+    for kind in ("csv", "png"):
+        assert str(tmp_path / "arbiter" / f"smoke.{kind}") in said
+        assert (tmp_path / "arbiter" / f"smoke.{kind}").stat().st_size > 1000
+    monkeypatch.setitem(arbiter.SIZES, "smoke", arbiter.Size((50,), (400,), 60, 80, 2, 5))
+    assert main(["arbiter", "--scale", "smoke", "--target", str(tmp_path)]) == 2
+    assert "--fresh" in capsys.readouterr().err
+
+
+def test_a_wrong_scale_is_named():
+    with pytest.raises(ValueError, match=r"^scale"):
+        arbiter.run("night")
+
+
+def test_a_table_that_is_not_there_says_how_it_is_made(tmp_path):
+    with pytest.raises(FileNotFoundError, match="python -m calibkit arbiter"):
+        arbiter.stored(tmp_path)
+
+
+# --- the data and the distances ---
+
+
+def test_even_or_odd_has_the_sums_of_the_digits_posterior():
+    digits = data.noisy_digits(30, calibration=1, test=1).train
+    halves = arbiter.even_or_odd(digits)
+    odd = digits.posterior[:, [1, 3, 5, 7, 9]].sum(1)
+    assert torch.allclose(halves.posterior[:, 1], odd)
+    assert torch.equal(halves.labels, digits.labels % 2)
+    assert torch.equal(halves.inputs, digits.inputs)
+
+
+def test_a_forest_tells_its_votes_and_one_more_tree():
+    cal, test = arbiter.told(TINY, 2, "forest", 400)
+    votes = cal.probs.double() * (TINY.trees + 1) - 1 / 2
+    assert torch.allclose(votes.sum(1), torch.full((60,), 5.0).double(), atol=1e-5)
+    assert (cal.probs > 0).all()
+    assert len(test) == TINY.test
+
+
+def test_a_linear_model_is_that_of_scikit_learn():
+    train, _, test = arbiter.splits(TINY, 2, 400)
+    peer = LogisticRegression(max_iter=1000).fit(
+        train.inputs.flatten(1).numpy(), train.labels.numpy()
+    )
+    expected = peer.predict_proba(test.inputs.flatten(1).numpy())
+    assert np.allclose(arbiter.told(TINY, 2, "linear", 400)[1].probs, expected, atol=1e-6)
+
+
+def test_a_class_that_the_model_never_saw_has_a_finite_logit(monkeypatch):
+    train, cal, test = arbiter.splits(TINY, 10, 400)
+    fewer = data.Splits(train[train.labels != 3], cal, test)
+    monkeypatch.setattr(arbiter, "splits", lambda *_: fewer)
+    told = arbiter.told(TINY, 10, "linear", 400)[1]
+    assert torch.isfinite(told.logits).all()
+    assert told.probs[:, 3].max() <= arbiter.FLOOR * 1.01
+
+
+def test_the_posterior_itself_has_no_distance():
+    posterior = data.noisy_digits(200, calibration=1, test=1).train.posterior
+    made = arbiter.distances(posterior, posterior.argmax(1), posterior)
+    assert made["kl"] == pytest.approx(0, abs=1e-9)
+    assert made["squared"] == 0
+    assert made["error"] == pytest.approx(0, abs=1e-9)
+    assert made["accuracy"] == 1
+
+
+def test_distances_agree_with_plain_numpy():
+    g = np.random.default_rng(0)
+    p, q = g.dirichlet(np.ones(4), 300), g.dirichlet(np.ones(4), 300)
+    labels = g.integers(0, 4, 300)
+    made = arbiter.distances(*map(torch.as_tensor, (q, labels, p)))
+    assert made["kl"] == pytest.approx((p * np.log(p / q)).sum(1).mean())
+    assert made["nll"] == pytest.approx(-np.log(q[np.arange(300), labels]).mean())
+    assert made["squared"] == pytest.approx(((p - q) ** 2).sum(1).mean())
+    assert made["accuracy"] == (q.argmax(1) == labels).mean()
+
+
+def test_a_probability_of_zero_costs_the_log_of_the_floor():
+    p, q = torch.tensor([[0.25, 0.75]]).double(), torch.tensor([[0.0, 1.0]]).double()
+    kl = arbiter.distances(q, torch.tensor([0]), p)["kl"]
+    expected = 0.25 * math.log(0.25 / arbiter.FLOOR) + 0.75 * math.log(0.75)
+    assert kl == pytest.approx(expected)
+
+
+# --- the maps ---
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("name", contestants.MAPS)
+def test_each_map_comes_near_a_known_truth(name, classes):
+    one = contestants.MAPS[name]
+    if one.classes not in (None, classes):
+        assert name not in contestants.taking_part(classes)
+        return
+    logits, labels = scored(3000, classes, temperature=3.0)
+    fresh = scored(1000, classes, temperature=3.0, seed=1)[0]
+    probs = one.fit(logits, labels)(fresh)
+    made = arbiter.distances(probs, torch.zeros(1000, dtype=torch.long), (fresh / 3.0).softmax(1))
+    assert probs.shape == (1000, classes)
+    assert made["squared"] < (0.08 if name == "nothing" else 0.025)
+    assert (made["kl"] > 0.2) == (name == "nothing")
+
+
+def test_a_map_whose_package_is_missing_takes_no_part(monkeypatch):
+    absent = contestants.Contestant(lambda *_: None, "a peer", package="no_such_package")
+    monkeypatch.setitem(contestants.MAPS, "peer", absent)
+    assert "peer" not in contestants.taking_part(10)
+    assert "temperature" in contestants.taking_part(10)
+
+
+# --- what a table says ---
+
+
+def made_up(kl, labels=(50, 500), seeds=(1, 2, 3), model="MLP", classes=10):
+    """A table whose KL is `kl[map](labels)`, a hundredth of the seed added."""
+    rows = [
+        [classes, model, seed, n, name, of(n) + seed / 100]
+        for seed in seeds
+        for n in labels
+        for name, of in kl.items()
+    ]
+    table = pd.DataFrame(rows, columns=[*arbiter.KEYS, "kl"])
+    return table.assign(nll=1.0, squared=0.1, accuracy=0.9, error=0.01, seconds=0.1)
+
+
+KL = {
+    "nothing": lambda n: 1.0,
+    "temperature": lambda n: 0.5,
+    "SMS": lambda n: 0.7 if n < 100 else 0.4,
+    "isotonic": lambda n: 2.0 if n < 100 else 0.6,
+}
+
+
+def test_means_and_intervals_by_hand():
+    row = arbiter_findings.summary(made_up(KL)).iloc[0]
+    assert row["mean"] == pytest.approx(1.02)
+    assert row["half"] == pytest.approx(4.3027 * 0.01 / math.sqrt(3), rel=1e-4)
+    with pytest.raises(ValueError, match=r"^measure"):
+        arbiter_findings.summary(made_up(KL), "ece")
+
+
+def test_winners_and_who_cannot_be_told_from_them():
+    kl = KL | {"SVS": lambda n: 0.5}
+    table = made_up(kl)
+    apart = {1: 0.002, 2: -0.001, 3: 0.0}  # SVS differs from temperature by less than its seeds
+    table.kl += np.where(table["map"] == "SVS", table.seed.map(apart), 0)
+    won = arbiter_findings.winners(table)
+    assert won.best.tolist() == ["temperature", "SMS"]
+    assert won.tied.tolist() == [["SVS"], []]
+    assert won.kl.tolist() == pytest.approx([0.52, 0.42])
+
+
+def test_the_standing_counts_wins_ranks_and_harm():
+    made = arbiter_findings.standing(made_up(KL))
+    assert made.loc["temperature", ["wins", "cells", "rank"]].tolist() == [3, 6, 1.5]
+    assert made.loc["SMS", ["wins", "rank", "harms"]].tolist() == [3, 1.5, 0]
+    assert made.loc["isotonic", ["rank", "harms"]].tolist() == [3.5, 0.5]
+    assert made.loc["nothing", "beats"] == pytest.approx((1 / 3 + 0) / 2)
+    assert made.index[-1] in ("isotonic", "nothing")
+
+
+def test_a_map_that_is_not_fitted_on_few_labels_is_ranked_where_it_is():
+    table = made_up(KL | {"Dirichlet": lambda n: 0.3})
+    table = table[(table["map"] != "Dirichlet") | (table.labels > 100)]
+    made = arbiter_findings.standing(table)
+    assert made.loc["Dirichlet", ["wins", "cells", "rank", "beats"]].tolist() == [3, 3, 1, 1]
+    assert made.loc["temperature", "beats"] == pytest.approx((1 + 2 / 4) / 2)
+
+
+def test_from_how_many_labels_on_a_map_pays():
+    kl = KL | {"late": lambda n: 0.45 if n in (50, 5000) else 0.9}
+    table = made_up(kl, labels=(50, 500, 5000))
+    assert arbiter_findings.turn(table, "SMS") == 500
+    assert arbiter_findings.turn(table, "late") == 5000  # that it was so once does not count
+    assert arbiter_findings.turn(table, "isotonic") is None
+
+
+def test_differences_are_paired_and_wrong_places_named():
+    place = {"classes": 10, "model": "MLP", "labels": 50}
+    made = arbiter_findings.difference(made_up(KL), "SMS", "temperature", **place)
+    assert made == pytest.approx([0.2, 0.2, 0.2])
+    for name, wrong in (("classes", 3), ("model", "RNN"), ("labels", 51)):
+        with pytest.raises(ValueError, match=f"^{name}"):
+            arbiter_findings.difference(made_up(KL), "SMS", "nothing", **place | {name: wrong})
+    with pytest.raises(ValueError, match=r"^right"):
+        arbiter_findings.difference(made_up(KL), "SMS", "no map", **place)
+
+
+def test_the_order_of_the_public_benchmark_is_compared():
+    order = {name: (lambda n, k=k: 0.1 + k / 10) for k, name in enumerate(arbiter_findings.VISION)}
+    backwards = {
+        name: (lambda n, k=k: 9 - k / 10) for k, name in enumerate(arbiter_findings.VISION)
+    }
+    assert arbiter_findings.agreement(made_up(order)) == pytest.approx(1)
+    assert arbiter_findings.agreement(made_up(backwards)) == pytest.approx(-1)
+    assert math.isnan(arbiter_findings.agreement(made_up({"nothing": lambda n: 1.0})))
+
+
+def test_the_harm_is_told_by_labels_and_models():
+    kl = KL | {"temperature": lambda n: 1.25 if n < 100 else 0.5}
+    (said, *_) = arbiter_findings._harm(made_up(kl, labels=(50, 5000)))
+    assert said == (
+        "temperature is worse than nothing in 3 of 3 fits on less than 1,000 labels (there by a KL "
+        "of 0.25) and 0 of 3 fits from 1,000 labels: 3 of 10 classes, MLP"
+    )
+
+
+def test_the_findings_say_what_was_made_up():
+    said = "\n".join(arbiter_findings.findings(made_up(KL)))
+    assert "KL 1.020 as the model is, 0.520 after a temperature and 0.420 after the best" in said
+    assert "a temperature takes away 83 % of what that map does" in said  # .5 of .6
+    assert "from so many labels on: SMS 500" in said
+    assert "temperature is worse than nothing in 0 of 6 fits on less than 1,000 labels" in said
+    assert "50 labels, the maps of both by mean rank: temperature, SMS, nothing, isotonic" in said
+    assert "number 1 of 4, in CalArena number 6 of 12" in said
+
+
+# --- the figure ---
+
+
+def test_the_figure_draws_the_means_and_names_every_line():
+    table = made_up(KL)
+    figure = arbiter_figure.figure(table)
+    (ax,) = figure.axes
+    lines = {line.get_label(): line for line in ax.lines}
+    assert set(lines) == set(KL)
+    assert lines["SMS"].get_xdata().tolist() == [50, 500]
+    assert lines["SMS"].get_ydata().tolist() == pytest.approx([0.72, 0.42])
+    assert {text.get_text() for text in ax.texts} == set(KL)
+    assert (ax.get_xscale(), ax.get_yscale(), ax.get_title()) == ("log", "log", "MLP, 10 classes")
+    assert ax.get_ylim()[1] > 1.02  # the model as it is
+    assert "SMS from 0.72 at 50 to 0.42 at 500" in alt_text.describe(figure)
+    plt.close(figure)
+
+
+def test_bands_are_those_of_the_difference_from_temperature():
+    table = made_up(KL)
+    table.loc[table["map"] == "SMS", "kl"] += table.seed / 50
+    made = arbiter_figure.beside_temperature(table).set_index(["map", "labels"]).half
+    assert made["nothing", 50] == pytest.approx(0, abs=1e-12)  # all seeds have the same difference
+    assert made["SMS", 50] == pytest.approx(4.3027 * 0.02 / math.sqrt(3), rel=1e-4)
+
+
+def test_names_do_not_touch_and_keep_their_order():
+    heights = {"a": 0.2, "b": 0.21, "c": 0.22, "d": 0.9}
+    placed = arbiter_figure._apart(heights, gap=0.1)
+    assert sorted(placed, key=placed.get) == list("abcd")
+    assert np.diff(list(placed.values())).min() >= 0.1 - 1e-12
+    assert placed["d"] == pytest.approx(0.9)
+    low = arbiter_figure._apart({"a": 0.0, "b": 0.01, "c": 0.02}, gap=0.1)
+    assert list(low.values()) == pytest.approx([0, 0.1, 0.2])
+    assert arbiter_figure._apart({"a": 0.0, "b": 0.01, "c": 0.9}, gap=0.1)["c"] == pytest.approx(
+        0.9
+    )
+    assert arbiter_figure._apart({}) == {}
+
+
+def test_a_map_without_a_look_is_named():
+    with pytest.raises(ValueError, match=r"^maps must be one of"):
+        arbiter_figure.figure(made_up(KL), maps=["nothing", "no map"])
+
+
+# --- what is stored ---
+
+
+def test_the_stored_table_holds_all_that_was_asked_and_its_page_agrees():
+    path = checkout.results() / arbiter.NAME / "laptop.csv"
+    settings, table = arbiter.read(path)
+    size = arbiter.SIZES["laptop"]
+    assert sorted(table.labels.unique()) == sorted(size.labels)
+    assert sorted(table.seed.unique()) == sorted(size.seeds)
+    for (_, _), part in table.groupby(["classes", "model"]):
+        assert part["map"].nunique() >= 15
+        cells = part.groupby(["labels", "seed"]).size()
+        assert len(cells) == len(size.labels) * len(size.seeds)
+        assert cells.min() >= 14
+    assert table.groupby(["classes", "model"]).ngroups == 8
+    assert json.loads(json.dumps(settings)) == settings
+    page = path.with_suffix(".md").read_text(encoding="utf-8")
+    assert page == arbiter_page.report(table, settings, "laptop")

@@ -1,0 +1,287 @@
+"""All networks of the course: the list, the places, the diagrams, what is kept."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from study import all_networks
+from study import families as listed
+from study.families import Course, Family, View, families
+
+from calibkit import curation, metrics
+from calibkit.__main__ import main
+from calibkit.course import checkout
+from calibkit.course.experiments import architectures, networks
+from calibkit.course.scale import Budget, budget
+from calibkit.lab import sweep
+
+TINY = Budget(train=120, test=400, epochs=3, seeds=2, draws=1)
+QUIET = {"cache": False, "progress": False, "jobs": 1, "device": "cpu"}
+EVERY = families(TINY)
+LESSONS = {"03", "04", "05", "06", "07", "08", "09", "10", "11", "12", "13", "14", "15"}
+
+
+def one(changed, group, values=2):
+    """A family of the tiny course with its first values."""
+    found = next(f for f in EVERY if (f.changed, f.group) == (changed, group))
+    return replace(found, values=dict(list(found.values.items())[:values]))
+
+
+def outcomes(family, seeds=(0,)):
+    grid = [{"value": value, "seed": seed} for value in family.values for seed in seeds]
+    make_trial = lambda value, seed: family.make_trial(seed=seed, **family.values[value])  # noqa: E731
+    return sweep.run(make_trial, grid, **QUIET).outcomes
+
+
+def test_every_lesson_that_trains_has_families_and_no_two_are_alike():
+    assert {family.lesson for family in EVERY} == LESSONS
+    names = [(family.lesson, family.changed, family.group) for family in EVERY]
+    assert len(set(names)) == len(names)
+    changed = {family.changed for family in EVERY}
+    assert {
+        "width of the network", "depth of the network", "weight decay", "epochs", "label noise",
+        "number of images", "class by class", "class imbalance", "temperature", "loss",
+        "focal loss", "mixup", "noise of the new images", "part of the images of an epoch",
+        "reader of notes", "convolutional network", "architecture and number of images",
+    } <= changed  # fmt: skip
+
+
+@pytest.mark.parametrize("family", EVERY, ids=lambda f: f"{f.lesson} {f.changed}, {f.group}")
+def test_every_value_is_a_training_that_scores_its_training_data(family):
+    keys = []
+    for change in family.values.values():
+        trial = family.make_trial(seed=1, **change)
+        assert len(trial.score) >= 2
+        assert torch.equal(trial.score["train"].labels, trial.train.labels)
+        assert trial.seed == 1
+        data = trial.train.labels.tolist(), trial.train.inputs.double().sum().item()
+        keys.append(str((trial.recipe, trial.model(), data)))
+    assert set(family.noise) <= set(family.values)
+    assert len(set(keys)) == len(keys)  # no two values mean the same
+
+
+def test_the_architectures_are_trained_as_lesson_04_chooses():
+    best = architectures.chosen(architectures.stored(), "after T")
+    best = best[(best.width == 32) & (best.pixels == "in place")]
+    assert len(best) == 12
+    for one in best.itertuples():
+        place = architectures.PLACES.index(one.place)
+        recipe = Course(TINY).architecture(one.kind, 0, place=place).recipe
+        assert (recipe.lr, recipe.weight_decay) == (one.rate, one.decay)
+
+
+def test_a_place_is_what_a_plain_loop_finds():
+    family = one("number of images", "noisy digits")
+    table = all_networks.trained(family, (0, 1), **QUIET)
+    assert table[networks.KEYS].to_numpy().tolist() == [
+        ["05", "number of images", "noisy digits", value, seed]
+        for value in ("8 images", "12 images")
+        for seed in (0, 1)
+    ]
+    for row, found in zip(table.itertuples(), outcomes(family, (0, 1)), strict=True):
+        with torch.no_grad():  # in evaluation mode, on the training labels
+            fitted, fresh = (found.model(found.trial.score[n].inputs) for n in ("train", "new"))
+        seen = (fitted.argmax(1) == found.trial.train.labels).double().mean().item()
+        new = found.trial.score["new"]
+        right = (fresh.argmax(1) == new.labels).double().mean().item()
+        sure = fresh.double().softmax(1).amax(1).mean().item()
+        assert row.lost == pytest.approx(seen - right, abs=1e-5)
+        assert row.claimed == pytest.approx(sure - right, abs=1e-5)
+        assert row.ece == pytest.approx(
+            metrics.ece(fresh.softmax(1), new.labels, bins=10), abs=1e-5
+        )
+
+
+def test_a_diagram_sums_to_its_place():
+    table = all_networks.trained(one("label noise", "noisy digits"), (0,), **QUIET)
+    for _, row in table.iterrows():
+        seen = networks.reliability(row)
+        assert seen.counts.sum() == TINY.test // 2
+        assert len(seen.counts) == networks.BINS
+        assert seen.hits.sum().item() / seen.counts.sum() == pytest.approx(row.accuracy, abs=2e-3)
+        sure = (seen.confidence * seen.counts).nansum() / seen.counts.sum()
+        assert sure.item() == pytest.approx(row.confidence, abs=1e-3)
+        assert seen.error() == pytest.approx(row.ece, abs=3e-3)
+        assert row.confidence - row.accuracy == pytest.approx(row.claimed, abs=2e-5)
+
+
+def test_with_label_noise_new_labels_are_as_noisy():
+    rng = np.random.default_rng(0)
+    probs = torch.tensor(rng.dirichlet([0.3] * 10, 200_000))
+    labels = torch.tensor(rng.permuted(probs.argmax(1).numpy()))
+    labels[:120_000] = probs.argmax(1)[:120_000]
+    noisy = curation.symmetric_noise(labels, 0.3, classes=10, seed=0, kind="uniform").labels
+    told = all_networks.row(View(1.0, probs, labels), 0.3)
+    drawn = all_networks.row(View(1.0, probs, noisy))
+    for name in all_networks.NUMBERS:
+        assert told[name] == pytest.approx(drawn[name], abs=4e-3), name
+    hits = [[float(x) for x in made["hits"].split()] for made in (told, drawn)]
+    np.testing.assert_allclose(*hits, rtol=0.05, atol=40)
+
+
+def test_a_temperature_moves_a_network_straight_down():
+    table = all_networks.trained(one("temperature", "plain"), (0,), **QUIET)
+    assert table.value.tolist() == [f"T = {T:g}" for T in listed.TEMPERATURES]
+    assert table.lost.nunique() == 1
+    assert table.claimed.is_monotonic_decreasing
+
+
+def test_the_epochs_of_a_training_are_a_path_that_ends_where_it_ends():
+    family = one("epochs", "noisy digits")
+    table = all_networks.trained(family, (0,), **QUIET)
+    assert table.value.tolist() == ["epoch 1", "epoch 2", "epoch 3"]
+    (found,) = outcomes(family)
+    said = found.predict(found.trial.watch["new"])
+    fitted = found.predict(found.trial.train)
+    assert table.accuracy.iloc[-1] == pytest.approx(metrics.accuracy(said.probs, said.labels))
+    right = metrics.accuracy(fitted.probs, fitted.labels)
+    assert table.lost.iloc[-1] == pytest.approx(right - table.accuracy.iloc[-1], abs=2e-5)
+
+
+def test_classes_are_judged_each_by_its_own_images():
+    family = one("class by class", "ratio 100, exponential")
+    table = all_networks.trained(family, (0,), **QUIET)
+    (found,) = outcomes(family)
+    new, train = found.predictions["new"], found.predictions["train"]
+    counts = train.labels.bincount(minlength=10).tolist()
+    of = new.labels == max(k for k in range(10) if counts[k] == min(counts))
+    last = table.iloc[-1]
+    assert last.value == "class of rank 10"
+    assert networks.reliability(last).counts.sum() == of.sum()
+    assert last.accuracy == pytest.approx(metrics.accuracy(new.probs[of], new.labels[of]), abs=1e-5)
+    even = all_networks.trained(one("class by class", "equally common classes"), (0,), **QUIET)
+    assert even.value.tolist() == [f"digit {k}" for k in range(10)]
+
+
+def test_a_shift_is_one_network_on_new_images():
+    family = one("noise of the new images", "cross-entropy")
+    table = all_networks.trained(family, (0,), **QUIET)
+    assert table.value.tolist() == [f"noise {noise:g}" for noise in listed.SHIFTS]
+    fitted = (table.lost + table.accuracy).round(4)
+    assert fitted.nunique() == 1
+
+
+@pytest.fixture
+def few(monkeypatch, tmp_path):
+    """A course of two families, and a cache of its own."""
+    chosen = [one("number of images", "noisy digits"), one("cure", "focal loss")]
+    monkeypatch.setattr(all_networks, "families", lambda size: chosen)
+    monkeypatch.setenv("CALIBKIT_CACHE", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def test_the_command_keeps_a_table_and_a_page_and_goes_on_where_it_was(few, monkeypatch):
+    order = ["reproduce", "networks", "--scale", "smoke", "--seeds", "2", "--jobs", "1"]
+    order += ["--device", "cpu", "--target", str(few)]
+    assert main(order) == 0
+    first = networks.stored(few)
+    trained = first[first.lesson.isin(["05", "15"]) & (first.seed >= 300)]
+    assert trained.seed.unique().tolist() == list(all_networks.SEEDS[:2])
+    assert len(trained) == 8
+    page = (few / "plane" / "networks.md").read_text(encoding="utf-8")
+    assert "## 05 number of images" in page
+    assert "reproduce networks" in page
+
+    def forbidden(*_, **__):
+        raise AssertionError("trained again")
+
+    monkeypatch.setattr(sweep.grid.loop, "train_unit", forbidden)
+    assert main(order) == 0
+    pd.testing.assert_frame_equal(networks.stored(few), first)
+
+
+def test_one_lesson_is_run_alone(few):
+    table = all_networks.run("smoke", (0, 1), only="15", **QUIET)
+    assert set(table.lesson) == {"15"}
+    with pytest.raises(ValueError, match="only must"):
+        all_networks.run("smoke", only="99")
+
+
+def test_without_a_table_the_command_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match="reproduce networks"):
+        networks.stored(tmp_path)
+
+
+# --- what is committed ----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def kept():
+    return networks.stored()
+
+
+def test_the_committed_table_has_every_family_with_three_seeds(kept):
+    own = kept[kept.seed >= min(all_networks.SEEDS)]
+    names = ["lesson", "changed", "group"]
+    there = set(own[names].itertuples(index=False, name=None))
+    every = families(budget("laptop"))
+    assert there == {(f.lesson, f.changed, f.group) for f in every}
+    assert set(own.groupby([*names, "value"]).seed.nunique()) == {3}
+    assert not kept.duplicated(networks.KEYS).any()
+    assert 500 <= len(kept) <= 1_000
+    for family in every:
+        part = own[(own[names] == [family.lesson, family.changed, family.group]).all(axis=1)]
+        assert all(any(told.startswith(value) for told in part.value) for value in family.values)
+
+
+def test_the_committed_diagrams_sum_to_their_places(kept):
+    with_one = kept[kept.counts.notna()]
+    assert len(with_one) > 700
+    for _, row in with_one.iterrows():
+        seen = networks.reliability(row)
+        n = seen.counts.sum()
+        assert seen.hits.sum() / n == pytest.approx(row.accuracy, abs=1e-3)
+        assert ((seen.hits >= 0) & (seen.hits <= seen.counts)).all()
+        assert row.confidence - row.accuracy == pytest.approx(row.claimed, abs=2e-5)
+
+
+def test_the_committed_page_is_that_of_the_table(kept):
+    page = checkout.results() / "plane" / "networks.md"
+    lines = page.read_text(encoding="utf-8").splitlines()
+    told = [line for line in lines if "Versions" not in line]
+    assert told == [
+        line for line in all_networks.report(kept).splitlines() if "Versions" not in line
+    ]
+
+
+def test_networks_of_photographs_lie_where_their_tables_say(kept):
+    table = pd.read_csv(checkout.results() / "night" / "noise.csv")
+    there = kept[(kept.group == "photographs") & (kept.changed == "label noise")]
+    for row, source in zip(there.itertuples(), table.itertuples(), strict=True):
+        right = (1 - source.value) * source.test_accuracy + source.value / 10
+        assert row.accuracy == pytest.approx(right, abs=1e-5)
+        assert row.lost == pytest.approx(source.train_accuracy - right, abs=1e-5)
+        sure = source.test_accuracy + source.test_gap
+        assert row.claimed == pytest.approx(sure - right, abs=1e-5)
+        ece = float("nan") if source.value else source.test_ece
+        assert row.ece == pytest.approx(ece, abs=1e-5, nan_ok=True)
+    runs = pd.read_csv(checkout.results() / "night" / "runs" / "runs.csv")
+    plain = runs[(runs.loss == "cross-entropy") & (runs.decay == 5e-4) & (runs.seed == 1)].iloc[0]
+    (row,) = (
+        row
+        for _, row in kept[kept.value == "weight decay 0.0005"].iterrows()
+        if row.seed == 1 and row.group == "photographs"
+    )
+    assert row.lost == pytest.approx(plain.train_accuracy - plain.test_accuracy, abs=1e-3)
+    assert row.confidence == pytest.approx(plain.test_confidence, abs=1e-3)
+    assert networks.reliability(row).counts.sum() == 5_000
+
+
+def test_kappa_is_taken_from_all_seeds_together(kept):
+    table = networks.kappas(kept)
+    row = table[(table.changed == "label noise") & (table.group == "noisy digits")].iloc[2]
+    part = kept[(kept.changed == "label noise") & (kept.group == "noisy digits")]
+    part = part[part.value == row.value]
+    assert row.kappa == pytest.approx(part.claimed.mean() / part.lost.mean())
+    assert row.low < row.kappa < row.high
+    single = networks.kappas(kept[kept.seed == all_networks.SEEDS[0]])
+    assert single.kappa.isna().all()
+
+
+def test_a_family_needs_no_more_than_its_recipe():
+    course = Course(TINY)
+    family = Family("99", "nothing", "digits", {"as it is": {}}, course.dense)
+    (found,) = outcomes(family)
+    assert set(family.views(found)) == {""}
