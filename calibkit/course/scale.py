@@ -1,6 +1,6 @@
 """What each SCALE costs, and how a lesson begins: the one place where its budgets are set.
 
-What a scale trains on photographs stands in `calibkit.course.experiments.photographs`.
+What a scale trains on photographs stands in `study.photographs`, beside the evidence.
 """
 
 from __future__ import annotations

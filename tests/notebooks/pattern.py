@@ -53,12 +53,11 @@ def complaints(notebook, glossary: Mapping[str, str], lesson: str) -> list[str]:
     ]
 
 
-def of_evidence(notebook, lesson: str) -> list[str]:
-    """Every part of the pattern that the evidence beside `lesson` breaks, in words."""
+def of_evidence(notebook) -> list[str]:
+    """Every part of the pattern that evidence breaks, in words."""
     return [
         *_marks(notebook),
         *_compared(notebook),
-        *_own_claims(notebook, lesson),
         *_concluded(notebook),
         *_images(notebook),
         *_language(notebook),
@@ -179,13 +178,6 @@ def _compared(notebook) -> Iterator[str]:
     cells = [c for c in code_cells(notebook) if told(c)]
     unchecked = [c for c in cells if "nbval-check-output" not in c.metadata.get("tags", ())]
     yield from (f"no nbval-check-output on the verdicts of {c.source[:40]!r}" for c in unchecked)
-
-
-def _own_claims(notebook, lesson: str) -> Iterator[str]:
-    said = {verdict.claim for cell in code_cells(notebook) for verdict in told(cell)}
-    own = sorted(claim[2:] for claim in said if re.fullmatch(lesson + "[a-z]", claim))
-    if own != [chr(ord("a") + k) for k in range(len(own))]:
-        yield f"its own claims are numbered with gaps: {', '.join(own)}"
 
 
 def _concluded(notebook) -> Iterator[str]:

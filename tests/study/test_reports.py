@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import torch
 from study import engine, photographs, reports
+from study.experiment import Result
 
 from calibkit.course import checkout, experiments
 from calibkit.course.experiments import nights
@@ -62,7 +63,7 @@ def result(page, monkeypatch):
     outcome = SimpleNamespace(trial=SimpleNamespace(train=training, score=score))
     experiment = engine.named(name, dataset)
     task = engine.task_of(experiment, scale, device="cpu")
-    return experiment.Result(experiment, task, [outcome], tables.pop(""), tables)
+    return Result(experiment, task, [outcome], tables.pop(""), tables)
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -50,7 +50,6 @@ WAYS: dict[str, tuple[float, ...]] = {
     "focal": (0.5, 1.0, 2.0, 3.0),
 }
 DECAYS = (0.0, 1e-4, 5e-4, 2e-3, 5e-3, 1e-2, 2e-2, 5e-2)
-SURE = 50.0  # a logit beside which 0 is no chance
 PATH = Path("strengths") / "choices.csv"
 
 
@@ -346,23 +345,6 @@ def described(outcome: Any) -> dict[str, float]:
         }
         rows.append(row)
     return pd.DataFrame(rows).mean().to_dict()
-
-
-def same_returns(outcome: Any, seed: int) -> MaxEntropy:
-    """The choices of a run with each image replaced by another one, drawn once.
-
-    So each epoch takes as many images that return, after as many epochs, but which ones they are
-    is blind to images, labels and network. outcome: as `taken` wants it.
-    """
-    plan = outcome.trial
-    n, select = len(plan.train), plan.recipe.select
-    other = torch.randperm(n, generator=torch.Generator().manual_seed(seed))
-    # logits that doubt just what is to be taken
-    judge = torch.zeros(plan.recipe.epochs, n, K)
-    judge[:, :, 0] = SURE
-    for epoch, (chosen, _) in enumerate(taken(outcome), select.warmup):
-        judge[epoch, other[chosen], 0] = 0.0
-    return MaxEntropy(share=select.share, warmup=select.warmup, target=judge)
 
 
 if __name__ == "__main__":

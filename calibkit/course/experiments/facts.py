@@ -8,7 +8,6 @@ place. So the posterior of every answer given the text, and the law of every nex
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -205,75 +204,6 @@ def posterior(of: World, told: Text) -> Tensor:
         counts.sum(1, keepdim=True) - counts, slip
     )
     return log.softmax(dim=1)
-
-
-def next_said(of: World, known: Tensor) -> Tensor:
-    """(n, places): which place the next sentence about a question will name, wrong ones included.
-
-    known: (n, places) the posterior. A text says what its writers say: not more often what is true
-    than they do, so that the best possible reader of text is less sure of it than of the fact.
-
-    >>> sure = torch.eye(24, dtype=torch.float64)[:1]
-    >>> round(next_said(world(wrong=0.2), sure)[0, 0].item(), 3)
-    0.8
-    """
-    return (1 - of.wrong) * known + of.wrong * (1 - known) / (len(PLACES) - 1)
-
-
-def next_words(of: World, told: Text, answers: Tensor) -> Tensor:
-    """(n, T - 1, V) float64: the exact law of each word of the text given the words before it.
-
-    answers: (QUESTIONS, places) how likely the next sentence about a question names each place:
-        `next_said` of the posterior. Rows at padding are all on PAD.
-    """
-    n, length = told.words.shape
-    law = torch.zeros(n, length - 1, len(VOCABULARY), dtype=torch.float64)
-    shape = (len(RELATIONS), len(FIRST), len(LAST))
-    by_person = of.frequency.view(shape) / EACH
-    ways = answers @ SAYING
-    for row, words in enumerate(told.words.tolist()):
-        question, way = told.question[row].item(), told.wording[row].item()
-        _, first, last = (int(x) for x in torch.unravel_index(torch.tensor(question), shape))
-        asked = WORDINGS[way][1].split()
-        for place in range(len(asked)):
-            law[row, place] = _next_of_question(by_person, asked[:place], first, last)
-        answer = [VOCABULARY.words[word] for word in words[1 + len(asked) :] if word]
-        for place in range(len(answer)):
-            law[row, len(asked) + place] = _next_of_answer(ways[question], answer[:place])
-        law[row, len(asked) + len(answer) :, 0] = 1.0
-    return law
-
-
-def _next_of_question(by_person: Tensor, before: Sequence[str], first: int, last: int) -> Tensor:
-    """(V,) the law of the next word of a question whose words so far are `before`."""
-    law = torch.zeros(len(VOCABULARY), dtype=torch.float64)
-    for relation, wording in WORDINGS:
-        words = wording.split()
-        if words[: len(before)] != list(before):
-            continue
-        of_relation, word = by_person[relation], words[len(before)]
-        if word == "{first}":
-            law[_columns(FIRST)] += of_relation.sum(dim=1)
-        elif word == "{last}":
-            law[_columns(LAST)] += of_relation[first]
-        else:
-            known = of_relation[first, last] if "{last}" in before else of_relation.sum()
-            law[VOCABULARY.numbers[word]] += known
-    return law / law.sum()
-
-
-def _next_of_answer(ways: Tensor, before: Sequence[str]) -> Tensor:
-    """(V,) the law of the next word of an answer; ways: (S,) the law of the whole."""
-    law = torch.zeros(len(VOCABULARY), dtype=torch.float64)
-    for (words, _), chance in zip(ANSWERS, ways.tolist(), strict=True):
-        whole = (*words, END)
-        if whole[: len(before)] == tuple(before) and len(whole) > len(before):
-            law[VOCABULARY.numbers[whole[len(before)]]] += chance
-    return law / law.sum()
-
-
-def _columns(words: Sequence[str]) -> list[int]:
-    return [VOCABULARY.numbers[word] for word in words]
 
 
 def missing_mass(of: World, told: Text) -> float:

@@ -13,7 +13,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from calibkit.course.experiments import answers, facts, speaker, strengths
+from calibkit.course.experiments import facts, speaker, strengths
 from calibkit.course.experiments.answers import Learned
 from calibkit.course.experiments.facts import ANSWERS, END, PLACE_OF, PLACES, START, VOCABULARY
 
@@ -111,47 +111,6 @@ def measure(known: Learned, told: Written, silent: Tensor | None = None) -> dict
     return {**found, "miscalibration": max(0.0, missing - found["unseen"])}
 
 
-def unsure(known: Learned, told: Written, limit: float, seed: int = 0) -> Tensor:
-    """(n,) where the probability by meaning of the model's best answer is below `limit`."""
-    prompts = facts.prompts(told.question.clamp(min=0), seed)
-    found = answers.most_probable_meaning(answers.by_wording(known.model, prompts))
-    return (found.confidence < limit) | (told.question < 0)
-
-
-def measured(rare: float, seed: int, sentences: int, steps: int, written: int) -> list[dict]:
-    """Rows of one world without wrong sentences: as trained (limit 0), and for each of LIMITS."""
-    known = answers.learned(rare, 0.0, seed, sentences=sentences, steps=steps)
-    told = write(known, written, seed)
-    single = facts.good_turing(facts.mentions(known.text).sum(dim=1))
-    missing = facts.missing_mass(known.world, known.text)
-    rows = []
-    for limit in (0.0, *LIMITS):
-        found = measure(known, told, unsure(known, told, limit, seed) if limit else None)
-        rows.append({
-            "rare": rare, "steps": steps, "seed": seed, "limit": limit, "singles": single.estimate,
-            "low": single.low, "high": single.high, "missing": missing, **found,
-            "bound": bound(missing, found["miscalibration"]),
-        })  # fmt: skip
-    return rows
-
-
-def run(
-    shares=SHARES, steps=STEPS, seeds=range(5), sentences=6_000, written=WRITTEN, **options
-) -> pd.DataFrame:
-    """The rows of `measured` of all shares, steps and seeds; options as of `sweep.results`."""
-    tasks = [
-        (rare, seed, sentences, some, written)
-        for rare in shares
-        for some in steps
-        for seed in seeds
-    ]
-    return answers.table(measured, tasks, **options)
-
-
 def stored(folder: Path | None = None) -> pd.DataFrame:
     """The table that `run` made; folder: notebooks/results of the course by default."""
     return strengths.stored(PATH, folder)
-
-
-if __name__ == "__main__":
-    strengths.keep(run(jobs=1), PATH)

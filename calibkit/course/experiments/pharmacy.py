@@ -14,7 +14,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from calibkit import curation, losses, metrics, mixing, recalibration
+from calibkit import metrics, recalibration
 from calibkit.course import scale
 from calibkit.lab import data, models, sweep, training
 from calibkit.lab.data import Dataset
@@ -142,80 +142,3 @@ def as_words(costs: Mapping[str, float]) -> str:
 # --- more networks, for the evidence --------------------------------------------------------------
 
 # By the lesson that has them, what is changed of `trial`.
-WAYS = (
-    "03 as trained",
-    "03 half image",
-    "06 label noise",
-    "07 rare classes",
-    "09 smoothing",
-    "11 focal loss",
-    "12 mixup",
-    "weight decay",
-)
-MEMBERS = ("member 2", "member 3")  # of an ensemble with "03 as trained"
-
-
-def relabelled(learn: Dataset, share: float, seed: int) -> Dataset:
-    """The same images, of which a share has shuffled labels."""
-    classes = learn.num_classes
-    noisy = curation.symmetric_noise(learn.labels, share, classes=classes, seed=seed)
-    return learn.with_labels(noisy.labels)
-
-
-def way(size: scale.Budget, name: str, seed: int) -> training.Trial:
-    """One of `WAYS` or `MEMBERS`, each of one strength that was not tuned."""
-    if name == "03 half image":
-        return trial(size, seed, "left half")
-    if name == "06 label noise":
-        return trial(size, seed, learn=relabelled(splits(size, seed).train, 0.3, seed))
-    if name == "07 rare classes":
-        pool = data.noisy_digits(5 * size.train, NOISE, seed, calibration=1, test=1).train
-        kept = pool[curation.imbalance(pool.labels, 100, kind="exponential", seed=seed).indices]
-        return trial(size, seed, learn=kept[: size.train])
-    if name in MEMBERS:
-        return replace(trial(size, seed), seed=1000 * (1 + MEMBERS.index(name)) + seed)
-    options: dict[str, dict[str, Any]] = {
-        "03 as trained": {},
-        "09 smoothing": {"loss": functools.partial(losses.label_smoothing, alpha=0.1)},
-        "11 focal loss": {"loss": functools.partial(losses.focal, gamma=3.0)},
-        "12 mixup": {"mix": functools.partial(mixing.mixup, alpha=1.0)},
-        "weight decay": {"weight_decay": 1e-2},
-    }
-    return trial(size, seed, **options[name])
-
-
-def refinement(rows: Tensor, known: Tensor, together: int = 50) -> float:
-    """Refinement of the event's Brier score, from the exact truth of images with near scores.
-
-    Images are sorted by what the rows say, and so many together have their mean truth r: the mean
-    of r (1 - r), the part of (p - y)^2 that no map of p removes.
-
-    >>> known = torch.tensor([[0.9, 0.1], [0.9, 0.1], [0.2, 0.8], [0.2, 0.8]])
-    >>> round(refinement(known, known, 2), 3)  # .1 .9 / 2 + .8 .2 / 2
-    0.125
-    """
-    sorted_truth = known[rows[:, 1].argsort(stable=True), 1]
-    groups = sorted_truth.split(together)
-    means = torch.stack([group.mean() for group in groups])
-    weights = torch.tensor([float(len(group)) for group in groups])
-    return float((weights * means * (1 - means)).sum() / weights.sum())
-
-
-def best_threshold(rows: Tensor, known: Tensor, ratio: float) -> tuple[float, float]:
-    """The threshold on what the rows say with the least exact cost of 100 images, and that cost.
-
-    >>> rows = torch.tensor([[0.99, 0.01], [0.9, 0.1], [0.8, 0.2]])
-    >>> known = torch.tensor([[1.0, 0.0], [0.5, 0.5], [0.5, 0.5]])
-    >>> [round(x, 4) for x in best_threshold(rows, known, 20)]  # (0 + .5 + .5) / 3
-    [0.055, 33.3333]
-    """
-    said, order = rows[:, 1].sort(descending=True)
-    truth = known[order, 1]
-    nothing = torch.zeros(1, dtype=truth.dtype)
-    in_vain = torch.cat([nothing, (1 - truth).cumsum(0)])  # of the k highest, which are checked
-    missed = truth.sum() - torch.cat([nothing, truth.cumsum(0)])
-    each = (in_vain + ratio * missed) / len(truth)
-    apart = torch.cat([said[:1] >= 0, said[1:] < said[:-1], said[-1:] >= 0])  # no cut in a tie
-    place = int(torch.where(apart, each, torch.inf).argmin())
-    ends = torch.cat([torch.ones(1, dtype=said.dtype), said, torch.zeros(1, dtype=said.dtype)])
-    return float((ends[place] + ends[place + 1]) / 2), 100 * float(each[place])

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from calibkit import conformal, losses, metrics, mixing, recalibration
 from calibkit.course import scale
-from calibkit.course.experiments import readers, shifted, strengths
+from calibkit.course.experiments import readers, strengths
 from calibkit.lab import data, models, sweep, training
 
 SCANNERS = {"new": 0.3, "usual": 0.5, "old": 0.7}  # their pixel noise
@@ -161,41 +161,6 @@ def averaged(
     return {"size": many.mean().item(), **found}
 
 
-def spread(
-    probs: Tensor,
-    posterior: Tensor,
-    groups: Mapping[str, Tensor],
-    alpha: float = 0.1,
-    draws: int = 20,
-    seed: int = 0,
-) -> dict[str, float]:
-    """As `averaged`, with the randomised score of APS in place of 1 - p.
-
-    The score of a class is the probability of all classes above it and a random part, uniform in
-    [0, 1) and drawn for each image, of its own. Where probs are the posterior, the score of the
-    true class is uniform given the image, so that one threshold keeps the promise on each image.
-
-    Source: Romano, Sesia & Candès 2020, whose score this is.
-    """
-    ordered, order = probs.sort(dim=1, descending=True)
-    above = (ordered.cumsum(dim=1) - ordered).gather(1, order.argsort(dim=1))
-    masks = {"all": torch.ones(len(probs), dtype=torch.bool), **groups}
-    found: dict[str, list[float]] = {"size": [], **{name: [] for name in masks}}
-    for draw in range(draws):
-        stream = 100_000 * seed + draw
-        chosen, labels = readers.test_set(posterior, CAL, stream)
-        luck = torch.Generator().manual_seed(stream)
-        known = torch.rand(CAL, generator=luck, dtype=probs.dtype)
-        scores = above[chosen, labels] + known * probs[chosen, labels]
-        part_of_own = torch.rand(len(probs), 1, generator=luck, dtype=probs.dtype)
-        sets = above + part_of_own * probs <= conformal.conformal_quantile(scores, alpha)
-        inside = conformal.exact_coverage(sets, posterior)
-        found["size"].append(sets.double().sum(dim=1).mean().item())
-        for name, own in masks.items():
-            found[name].append(inside[own].mean().item())
-    return {name: float(np.mean(values)) for name, values in found.items()}
-
-
 def on_scanner(
     probs: Mapping[str, Tensor], size: scale.Budget, seed: int, scanner: int, alpha: float = 0.1
 ) -> tuple[float, float]:
@@ -215,20 +180,6 @@ def on_scanner(
         for limits in (one, each)
     ]
     return covered[0][own].mean().item(), covered[1][own].mean().item()
-
-
-def density_ratio(images: Tensor, old: float, new: float) -> Tensor:
-    """(n,) float64: how much denser images (n, 1, 8, 8) are under pixel noise `new` than `old`.
-
-    Exact: both are mixtures of Gaussians around the same 1,797 digits. Between two noises p(y | x)
-    changes as well, so that weighting by this ratio promises nothing.
-    """
-    centres = shifted.clean()[0].flatten(1).double()
-    squared = torch.cdist(images.flatten(1).double(), centres).square()
-    logs = [
-        (-squared / (2 * noise**2)).logsumexp(dim=1) - 64 * np.log(noise) for noise in (new, old)
-    ]
-    return (logs[0] - logs[1]).exp()
 
 
 class Stated(ClassifierMixin, BaseEstimator):

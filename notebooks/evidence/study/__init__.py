@@ -1,1 +1,1 @@
-"""What the evidence trains and judges by the register, beside the course: see `factorial`."""
+"""What the evidence trains and judges, beside the course; by the register: see `factorial`."""

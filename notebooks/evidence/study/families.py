@@ -15,12 +15,12 @@ from torch.nn.functional import interpolate
 
 from calibkit import curation, losses, metrics, mixing, prioritization
 from calibkit.course.experiments import architectures
-from calibkit.course.experiments.pharmacy import relabelled
 from calibkit.course.experiments.ways import own_labels
 from calibkit.course.scale import Budget
 from calibkit.lab import data, models, sweep, training
 from calibkit.lab.data import Dataset, Predictions
 from calibkit.lab.training import Trial
+from study.tablets import relabelled
 
 K = 10  # digits
 STOPS = (1, 2, 3, 4, 6, 8, 10, 13, 16, 20, 25, 30, 40, 50, 60)  # epochs of a path

@@ -5,16 +5,13 @@
 # Temperatures are fitted by the NLL on `cal`, 2,000 other images of the training distribution.
 
 # %%
-from functools import partial
-
 import numpy as np
 import pandas as pd
+from study import reports
 
 from calibkit.course import experiments, verdicts
 from calibkit.course.experiments import architectures
-from study import reports
 from calibkit.course.scale import begin
-from calibkit.lab import sweep
 
 # %% tags=["parameters"]
 SCALE = "laptop"
@@ -179,47 +176,6 @@ print(
 # "More robust" has a control: dense networks have no convolution either. If the study's finding were one about convolution, their ECE would rise less, too. And accuracy: it falls for all, for the exact posterior too, which is told how strong the noise is.
 
 
-# %% tags=["nbval-check-output"]
-def rise(kind, state, column="ECE"):
-    return of(column, kind, state, seen="noise 0.7") - of(column, kind, state)
-
-
-control = [
-    judge(
-        "04e",
-        ("noise 0.4 to 0.7", "dense's ECE rises less than convolution's"),
-        rise("dense", state) - rise("convolution", state),
-        state,
-        expect="below",
-    )
-    for state in STATES
-]
-falls = [
-    verdicts.judge(
-        "04e",
-        f"noise 0.4 to 0.7: {kind}'s accuracy falls less than convolution's",
-        rise(kind, "after T", "accuracy") - rise("convolution", "after T", "accuracy"),
-    )
-    for kind in ("attention", "Mixer", "dense")
-]
-lower = [
-    judge(
-        "04e",
-        ("noise 0.7", f"{kind} has a higher NLL than convolution"),
-        beside("NLL", kind, seen="noise 0.7"),
-    )
-    for kind in ("attention", "Mixer", "dense")
-]
-print(
-    verdicts.conclude(
-        "04e",
-        [*control, *falls, *lower],
-        "the control is more robust, too: the ECE of dense networks rises a little less than "
-        "convolution's; at noise 0.7 convolution has the highest NLL of the four, at 0.4 it has "
-        "not",
-    )
-)
-
 # %%
 for state in STATES:
     shifted = found[(found.place == "usual") & (found.width == 32) & (found.pixels == "in place")]
@@ -237,149 +193,8 @@ for seed in seeds:
         exact.append({"seen": name, **architectures.described(seen.posterior, seen)})
 pd.DataFrame(exact).groupby("seen")[["accuracy", "ECE", "NLL"]].mean().round(3)
 
-# %% [markdown]
-# ## One setting for all
-#
-# The lesson's slider: all four at one rate, weight decay 0.1. Two of its rates are judged.
-
 # %%
-rates = (0.01, 0.1)
-grid = [
-    {
-        "kind": kind,
-        "width": 32,
-        "place": "usual",
-        "pixels": "in place",
-        "rate": rate,
-        "decay": 0.1,
-        "seed": seed,
-    }
-    for kind in architectures.KINDS
-    for rate in rates
-    for seed in seeds
-]
-shared = sweep.run(partial(architectures.trial, size), grid, device=device)
-at_one = pd.DataFrame([row for one in shared.outcomes for row in architectures.judged(one)])
-
-
-# %% tags=["nbval-check-output"]
-def at_rate(rate, kind, state):
-    part = at_one[(at_one.rate == rate) & (at_one.kind == kind) & (at_one.state == state)]
-    return part.sort_values("seed").ECE.to_numpy()
-
-
-def between(first, second, rate, state):
-    return at_rate(rate, first, state) - at_rate(rate, second, state)
-
-
-worst = at_one[at_one.state == "after T"].groupby("seed").ECE.max()
-rows = [
-    judge(
-        "04f",
-        ("rate 0.01 for all", "convolution has a lower ECE than attention"),
-        between("convolution", "attention", 0.01, "as trained"),
-        "as trained",
-        expect="below",
-    ),
-    judge(
-        "04f",
-        ("rate 0.1 for all", "attention has a lower ECE than convolution"),
-        between("attention", "convolution", 0.1, "as trained"),
-        "as trained",
-        expect="below",
-    ),
-    verdicts.judge(
-        "04f",
-        "after one T each, the largest ECE of the four, both rates, is below 0.05",
-        worst.to_numpy(),
-        expect="below",
-        than=0.05,
-    ),
-]
-print(
-    verdicts.conclude(
-        "04f",
-        rows,
-        "holds: at one rate for all, the rate decides which is better calibrated as trained; "
-        "after one temperature each all lie below .05",
-    )
-)
-
-# %% [markdown]
-# ## What an architecture knows, and how honestly it says so
-
-
-# %% tags=["nbval-check-output"]
-def each(claim, statement, kinds, difference, places=tuple(COUNTS), control=None, **how):
-    return [
-        judge(
-            claim,
-            (COUNTS[place], statement.format(kind)),
-            difference(kind, place),
-            control=control and control(kind, place),
-            **how,
-        )
-        for place in places
-        for kind in kinds
-    ]
-
-
 others, patched = ("attention", "Mixer", "dense"), ("attention", "Mixer")
-knows = each(
-    "04a",
-    "{} has a higher NLL than convolution",
-    others,
-    lambda kind, place: beside("NLL", kind, place=place),
-)
-print(
-    verdicts.conclude(
-        "04a",
-        knows,
-        "holds against attention and Mixer for every number of images, most for the fewest; dense"
-        " is close to convolution",
-    )
-)
-alike = each(
-    "04b",
-    "{}'s ECE is within 0.01 of convolution's",
-    others,
-    lambda kind, place: beside("ECE", kind, place=place),
-    control=lambda kind, place: of("ECE", kind, "as trained", place) - of("ECE", "convolution", place=place),
-    expect="within",
-    margin="ECE",
-)
-highest = found[(found.seen == "test") & (found.state == "after T") & (found.width == 32)]
-highest = highest[highest.pixels == "in place"].groupby("seed").ECE.max().to_numpy()
-alike.append(
-    verdicts.judge(
-        "04b", "one T each: the largest ECE of all twelve is below 0.05", highest, expect="below", than=0.05
-    )
-)
-print(
-    verdicts.conclude(
-        "04b",
-        alike,
-        "undecided for six of nine pairs, equal within .01 for three; after one temperature no "
-        "ECE reaches .05",
-    )
-)
-few, many = COUNTS["few"], COUNTS["many"]
-shrinks = [
-    verdicts.judge(
-        "04c",
-        f"one T each: {kind}'s NLL above convolution's shrinks from {few} to {many}",
-        beside("NLL", kind, place="many") - beside("NLL", kind, place="few"),
-        expect="below",
-    )
-    for kind in patched
-]
-print(
-    verdicts.conclude(
-        "04c",
-        shrinks,
-        "holds: more images make up for most of it",
-    )
-)
 
 # %% [markdown]
 # ## Pixels exchanged

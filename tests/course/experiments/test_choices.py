@@ -182,23 +182,3 @@ def test_a_stored_row_is_made_again():
     setting = {key: row[key] for key in choices.settings()[0]} | {"seed": int(row.seed)}
     again = choices.train(budget("laptop"), [setting], device="cpu", cache=False, progress=False)
     assert again.scaled_nll.item() == pytest.approx(row.scaled_nll, abs=2e-3)
-
-
-def test_the_same_returns_are_those_of_other_images():
-    size = budget("smoke")
-    images = choices.digits(size, 0.4, 3).train
-    plan = choices.trial(
-        size, "entropy", 0.1, 3, watch={"train": images}, keep=("train",), epochs=6
-    )
-    run = training.train_trials([plan], device="cpu", progress=False)[0]
-    control = choices.same_returns(run, 7)
-    own = [chosen for chosen, _ in choices.taken(run)]
-    epochs = range(control.warmup, 6)
-    blind = [control.choose(control.target[epoch]) for epoch in epochs]
-    assert len(own) == len(blind) == len(epochs)
-    other = torch.randperm(size.train, generator=torch.Generator().manual_seed(7))
-    for taken, instead in zip(own, blind, strict=True):
-        assert set(instead.tolist()) == set(other[taken].tolist())
-    counts = [torch.bincount(torch.cat(part), minlength=size.train) for part in (own, blind)]
-    assert torch.equal(counts[0].sort().values, counts[1].sort().values)
-    assert not torch.equal(*counts)

@@ -80,20 +80,6 @@ def test_mean_size_and_coverage_are_those_of_the_sets():
     assert found["old"] == pytest.approx(np.mean([mass[scanner == 2].mean() for mass in inside]))
 
 
-def test_the_posterior_keeps_a_promise_on_hard_images_by_the_randomised_score_alone():
-    probs, drawn, _ = reader()
-    groups = {"hard": promised.difficulty(drawn.posterior)["hard"]}
-    found = promised.spread(drawn.posterior, drawn.posterior, groups, draws=10)
-    assert found["all"] == pytest.approx(0.9, abs=0.01)
-    assert found["hard"] == pytest.approx(0.9, abs=0.02)
-    least = promised.averaged(drawn.posterior, drawn.posterior, groups, draws=10)
-    assert least["size"] < found["size"]
-    assert least["hard"] < 0.7
-    bold = promised.spread(probs, drawn.posterior, groups, draws=10)  # too sure
-    assert bold["all"] == pytest.approx(0.9, abs=0.01)
-    assert bold["hard"] < found["hard"]
-
-
 def test_coverage_on_one_scanner_is_that_of_a_loop():
     parts = {name: promised.part(SMOKE, name, 0) for name in ("cal", "test")}
     probs = {
@@ -108,19 +94,6 @@ def test_coverage_on_one_scanner_is_that_of_a_loop():
         inside = conformal.exact_coverage(1 - probs["test"] <= limit, test.data.posterior)
         expected.append(inside[test.scanner == 2].mean().item())
     assert promised.on_scanner(probs, SMOKE, 0, scanner=2) == pytest.approx(expected)
-
-
-def test_the_density_ratio_is_that_of_the_two_mixtures():
-    """Images weighted by the ratio have the moments of the other scanner's images."""
-    old = data.NoisyDigits(0.5).draw(20_000, seed=1).inputs
-    ratio = promised.density_ratio(old, 0.5, 0.52)
-    squares = old.square().mean(dim=(1, 2, 3)).double()
-    expected = data.NoisyDigits(0.52).draw(20_000, seed=2).inputs.square().mean().item()
-    mean = (ratio * squares).mean() / ratio.mean()
-    error = (ratio * (squares - mean)).std() / ratio.mean() / math.sqrt(len(old))
-    assert abs(ratio.mean().item() - 1) < 3 * ratio.std().item() / math.sqrt(len(old))
-    assert abs(mean.item() - expected) < 3 * math.hypot(error.item(), 1e-3)
-    assert promised.density_ratio(old[:5], 0.5, 0.5).tolist() == pytest.approx([1] * 5)
 
 
 def test_a_stated_classifier_returns_its_inputs():

@@ -6,6 +6,7 @@ import math
 
 import pytest
 import torch
+from study import asking
 
 from calibkit.course.experiments import answers, facts, invented
 from calibkit.course.experiments.invented import Written
@@ -60,7 +61,7 @@ def test_a_silent_model_invents_nothing_and_is_miscalibrated_by_all_that_is_miss
 
 def test_a_stricter_limit_silences_more():
     told = invented.write(known(), 300)
-    masks = [invented.unsure(known(), told, limit) for limit in (0.0, 0.3, 0.9, 1.0)]
+    masks = [asking.unsure(known(), told, limit) for limit in (0.0, 0.3, 0.9, 1.0)]
     assert [bool((a <= b).all()) for a, b in itertools.pairwise(masks)] == [True] * 3
 
 

@@ -5,9 +5,10 @@ import math
 
 import pytest
 import torch
+from study import asking
+from study.asking import Answered
 
 from calibkit.course.experiments import answers, facts, speaker
-from calibkit.course.experiments.answers import Answered
 from calibkit.lab.text import pad
 
 
@@ -39,16 +40,16 @@ def test_the_exact_law_of_wordings_sums_to_the_law_of_places():
     world = facts.world()
     exact = facts.posterior(world, facts.text(world, 400))[:50]
     torch.testing.assert_close(answers.by_meaning(exact @ facts.SAYING), exact)
-    best = answers.most_probable_meaning(exact @ facts.SAYING)
-    assert answers.judged(best, exact)["error"] == pytest.approx(0, abs=1e-12)
-    alone = answers.most_probable_wording(exact @ facts.SAYING)
+    best = asking.most_probable_meaning(exact @ facts.SAYING)
+    assert asking.judged(best, exact)["error"] == pytest.approx(0, abs=1e-12)
+    alone = asking.most_probable_wording(exact @ facts.SAYING)
     assert (alone.confidence <= best.confidence + 1e-12).all()
 
 
 def test_asking_again_is_right_on_average_and_counts_what_is_no_answer():
     law = torch.zeros(4_000, len(facts.ANSWERS), dtype=torch.float64)
     law[:, 0], law[:, 1] = 0.45, 0.35  # istanbul, by two names; the rest is no place
-    found = answers.asked_again(law, times=10, seed=1)
+    found = asking.asked_again(law, times=10, seed=1)
     error = math.sqrt(0.8 * 0.2 / 10 / 4_000)
     assert set(found.place.tolist()) == {0}
     assert found.confidence.mean().item() == pytest.approx(0.8, abs=3 * error)
@@ -57,20 +58,20 @@ def test_asking_again_is_right_on_average_and_counts_what_is_no_answer():
 def test_judging_by_hand():
     posterior = torch.tensor([[0.9, 0.1], [0.5, 0.5]], dtype=torch.float64)
     said = Answered(torch.tensor([0, 1]), torch.tensor([0.7, 0.7], dtype=torch.float64))
-    found = answers.judged(said, posterior)
+    found = asking.judged(said, posterior)
     assert found["accuracy"] == pytest.approx(0.7)
     assert found["ece"] == pytest.approx(0.0, abs=1e-12)  # one bin, in which they cancel
     assert found["error"] == pytest.approx(0.2)
     # both are looked up, in vain with probabilities .9 and .5; acting on the first costs 4 x .1
     assert found["regret"] == pytest.approx((0.9 - 0.4) / 2)
-    alone = answers.judged(said, posterior, torch.tensor([3.0, 1.0], dtype=torch.float64))
+    alone = asking.judged(said, posterior, torch.tensor([3.0, 1.0], dtype=torch.float64))
     assert alone["accuracy"] == pytest.approx(0.8)
 
 
 def test_all_ways_give_answers_with_probabilities():
     question = answers.asked(known().world, 60)
-    about = answers.taught(known())
-    found = answers.all_ways(known(), about, facts.prompts(question))
+    about = asking.taught(known())
+    found = asking.all_ways(known(), about, facts.prompts(question))
     assert tuple(found) == answers.WAYS
     for said in found.values():
         assert said.place.shape == said.confidence.shape == (60,)

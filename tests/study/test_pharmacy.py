@@ -1,10 +1,9 @@
 """The models of lesson 19 and what their decisions cost."""
 
-import numpy as np
 import pytest
 import torch
+from study import tablets
 
-from calibkit import metrics
 from calibkit.course.experiments import pharmacy
 from calibkit.course.scale import budget
 from calibkit.lab import sweep
@@ -63,34 +62,13 @@ def test_the_four_models(trained):
             )
 
 
-@pytest.mark.parametrize("ratio", [1, 5, 20])
-def test_the_best_threshold_is_that_of_the_search(ratio):
-    said, known = (pharmacy.event(part) for part in rows())
-    cuts = np.r_[-1.0, np.sort(said[:, 1].numpy()), 2.0]
-    costs = metrics.alarm_costs(ratio)
-    paid = [
-        100 * metrics.action_cost((said[:, 1] > float(cut)).long(), known, costs) for cut in cuts
-    ]
-    threshold, cost = pharmacy.best_threshold(said, known, ratio)
-    assert cost == pytest.approx(min(paid))
-    checked = (said[:, 1] > threshold).long()
-    assert 100 * metrics.action_cost(checked, known, costs) == pytest.approx(cost)
-
-
-def test_equal_scores_are_not_cut_apart():
-    said = torch.tensor([[0.5, 0.5]] * 4, dtype=torch.float64)
-    known = torch.tensor([[0.99, 0.01], [0.01, 0.99]] * 2, dtype=torch.float64)
-    _, cost = pharmacy.best_threshold(said, known, 20)
-    assert cost == pytest.approx(50)  # all are checked, half of them in vain
-
-
 def test_the_refinement_of_the_posterior_is_its_own_variance_and_that_of_a_constant_the_largest():
     _, known = (pharmacy.event(part) for part in rows(n=5000))
     own = float((known[:, 1] * known[:, 0]).mean())
-    assert pharmacy.refinement(known, known) == pytest.approx(own, abs=2e-3)
+    assert tablets.refinement(known, known) == pytest.approx(own, abs=2e-3)
     base = float(known[:, 1].mean())
     constant = known.mean(dim=0).expand_as(known)
-    assert pharmacy.refinement(constant, known, 5000) == pytest.approx(base * (1 - base))
+    assert tablets.refinement(constant, known, 5000) == pytest.approx(base * (1 - base))
 
 
 def test_the_costs_of_reading():
@@ -104,9 +82,9 @@ def test_the_costs_of_reading():
     assert (costs[10] == 1).all()
 
 
-@pytest.mark.parametrize("name", [*pharmacy.WAYS, *pharmacy.MEMBERS])
+@pytest.mark.parametrize("name", [*tablets.WAYS, *tablets.MEMBERS])
 def test_each_way_is_a_trial_of_its_own(name):
-    made, plain = pharmacy.way(SIZE, name, 0), pharmacy.way(SIZE, "03 as trained", 0)
+    made, plain = tablets.way(SIZE, name, 0), tablets.way(SIZE, "03 as trained", 0)
     assert len(made.train) == len(plain.train) == SIZE.train
     changed = (
         made.seed != plain.seed
@@ -119,8 +97,8 @@ def test_each_way_is_a_trial_of_its_own(name):
 
 
 def test_rare_classes_are_rare_and_noisy_labels_noisy():
-    counts = pharmacy.way(budget("laptop"), "07 rare classes", 0).train.labels.bincount()
+    counts = tablets.way(budget("laptop"), "07 rare classes", 0).train.labels.bincount()
     assert counts.max() > 30 * counts.min()
-    noisy = pharmacy.way(SIZE, "06 label noise", 0).train.labels
+    noisy = tablets.way(SIZE, "06 label noise", 0).train.labels
     wrong = (noisy != pharmacy.splits(SIZE, 0).train.labels).double().mean()
     assert wrong == pytest.approx(0.27, abs=0.05)

@@ -5,6 +5,7 @@ import functools
 import pandas as pd
 import pytest
 import torch
+from study import strangers
 
 from calibkit import losses
 from calibkit.course.experiments import shifted
@@ -39,10 +40,10 @@ def test_familiar_images_have_eight_classes():
     assert set(drawn.labels.tolist()) == set(range(8))
 
 
-@pytest.mark.parametrize("way", shifted.WAYS)
+@pytest.mark.parametrize("way", strangers.WAYS)
 def test_each_way_trains_what_it_names(way):
-    strength = shifted.WAYS[way][-1]
-    recipe = shifted.trial(SMOKE, way, strength, 3e-3, seed=0).recipe
+    strength = strangers.WAYS[way][-1]
+    recipe = strangers.trial(SMOKE, way, strength, 3e-3, seed=0).recipe
     assert recipe.weight_decay == 3e-3
     assert (recipe.loss is losses.flsd) == (way == "FLSD-53")
     assert recipe.epochs == SMOKE.epochs * (5 if way == "5 x epochs" else 1)
@@ -56,25 +57,25 @@ def test_each_way_trains_what_it_names(way):
 def test_the_wide_network_has_about_five_times_the_weights():
     sizes = []
     for way in ("one", "5 x weights"):
-        model = shifted.trial(SMOKE, way, 0.0, 1e-4, seed=0).model()
+        model = strangers.trial(SMOKE, way, 0.0, 1e-4, seed=0).model()
         sizes.append(sum(weights.numel() for weights in model.parameters()))
     assert sizes[1] / sizes[0] == pytest.approx(5, abs=0.2)
 
 
 def test_the_stored_table_has_every_setting_and_its_best_is_chosen():
-    table, wanted = shifted.stored(), pd.DataFrame(shifted.settings())
+    table, wanted = strangers.stored(), pd.DataFrame(strangers.settings())
     columns = list(wanted)
     assert len(table) == len(wanted)
     assert set(map(tuple, table[columns].values)) == set(map(tuple, wanted[columns].values))
     means = table.groupby(["way", "strength", "decay"]).scaled_nll.mean()
-    for way, best in shifted.chosen(table).items():
+    for way, best in strangers.chosen(table).items():
         assert means[way].idxmin() == (best["strength"], best["decay"])
 
 
 @pytest.mark.slow
 def test_a_stored_row_is_made_again():
     one = {"way": "mixup", "strength": 0.4, "decay": 3e-3, "seed": 100}
-    (made,) = shifted.train(budget("laptop"), [one], device="cpu").to_dict("records")
-    table = shifted.stored()
+    (made,) = strangers.train(budget("laptop"), [one], device="cpu").to_dict("records")
+    table = strangers.stored()
     kept = table[(table[list(one)] == pd.Series(one)).all(axis=1)].iloc[0]
     assert made["scaled_nll"] == pytest.approx(kept.scaled_nll, rel=0.02)

@@ -1,0 +1,323 @@
+"""Seven ways to ask a small language model how sure it is, and what it invents: the tables of 21.
+
+`python -m study.asking answers` (or `invented`) keeps the table of five seeds; with `again`, of
+five more that no claim was made from: the claims of lesson 21 and their margins were put down after
+the tables of seeds 0 to 4 had been read.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import pandas as pd
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from calibkit import metrics, recalibration, validate
+from calibkit.course.experiments import again, answers, facts, invented, strengths
+from calibkit.course.experiments.answers import (
+    KINDS,
+    WAYS,
+    Learned,
+    asked,
+    by_meaning,
+    by_wording,
+    learned,
+)
+from calibkit.course.experiments.facts import PLACE_OF, PLACES
+from calibkit.course.experiments.speaker import Decoder
+from calibkit.lab import sweep
+
+SEEDS = range(5, 10)  # of the tables that are made again
+LEARN = 6_000  # questions from which it learns to speak of its answers
+
+
+TIMES = 10  # that a question is asked
+
+
+MISS = 4.0  # cost of acting on a wrong answer, where looking up a right one costs 1
+
+
+class Answered(NamedTuple):
+    """place: (n,) int64, the answers; confidence: (n,) float64 that they are right."""
+
+    place: Tensor
+    confidence: Tensor
+
+
+def most_probable_wording(wordings: Tensor) -> Answered:
+    """The place of the most probable wording (n, S), with that wording's probability."""
+    sure, way = wordings.max(dim=1)
+    return Answered(PLACE_OF[way], sure)
+
+
+def most_probable_meaning(wordings: Tensor) -> Answered:
+    """The place whose wordings are together the most probable, with their sum."""
+    sure, place = by_meaning(wordings).max(dim=1)
+    return Answered(place, sure.clamp(max=1))
+
+
+def asked_again(wordings: Tensor, times: int = TIMES, seed: int = 0) -> Answered:
+    """The place that comes most often when answers are drawn, and its share of the draws.
+
+    What the model says beside ANSWERS counts as a draw that names no place.
+    Source: Wang et al. 2023, "Self-consistency"; as confidence Xiong et al. 2024.
+    """
+    rest = (1 - wordings.sum(dim=1, keepdim=True)).clamp(min=0)
+    drawn = torch.multinomial(
+        torch.cat([wordings, rest], dim=1), times, True, generator=validate.generator(seed)
+    )
+    places = torch.cat([PLACE_OF, torch.tensor([len(PLACES)])])[drawn]
+    counts = functional.one_hot(places, len(PLACES) + 1)[..., :-1].sum(dim=1)
+    most, place = counts.max(dim=1)
+    return Answered(place, most.double() / times)
+
+
+def states_of(model: Decoder, prompts: Tensor) -> Tensor:
+    """(n, D) float64: what the model knows at the end of each question, before its first word."""
+    ends = (prompts != 0).sum(dim=1) - 1
+    with torch.no_grad():
+        return model.states(prompts)[torch.arange(len(prompts)), ends].double()
+
+
+class Lessons(NamedTuple):
+    """Questions (n,) with known truth, as prompts (n, T); the probabilities of wordings (n, S);
+    right: (n,) bool, whether the best answer by meaning is; share: (n,) float64, of right answers
+    among the questions that the text tells equally often (KINDS).
+    """
+
+    question: Tensor
+    prompts: Tensor
+    wordings: Tensor
+    right: Tensor
+    share: Tensor
+
+
+def lessons(known: Learned, seed: int = 0) -> Lessons:
+    """What a model may learn from of its own answers: LEARN questions that are not judged."""
+    question = asked(known.world, LEARN, seed, learn=True)
+    prompts = facts.prompts(question, seed)
+    wordings = by_wording(known.model, prompts)
+    right = by_meaning(wordings).argmax(dim=1) == known.world.truth[question]
+    kind = kinds(known.text, question)
+    share = torch.stack([right[kind == k].double().mean() for k in range(len(KINDS))])[kind]
+    return Lessons(question, prompts, wordings, right, share)
+
+
+class Taught(NamedTuple):
+    """Maps that were fitted on questions with known truth, the model itself unchanged.
+
+    temperature: of the probabilities by meaning. beta: from the confidence by meaning to the
+    probability that the answer is right (Kull et al. 2017). knows: (D + 1, 2) weights of the words
+    "no" and "yes"; says: (D + 1, 11) of "0" to "100"; on the state at the end of a question.
+    """
+
+    temperature: float
+    beta: recalibration.BetaCalibrator
+    knows: Tensor
+    says: Tensor
+
+
+def taught(known: Learned, seed: int = 0) -> Taught:
+    """What a model learns to say of its own answers, from LEARN questions with known truth.
+
+    They are of the half that is not judged. "yes" or "no": whether its answer is right. Per cents:
+    the share of right answers among the questions that the text told equally often (KINDS), in
+    tens. Both are linear in the state at the end of the question, as the words of any answer are.
+
+    Source: P(I know) Kadavath et al. 2022, section 5, a head on the state; said in words Lin,
+    Hilton & Evans 2022, whose targets are the accuracy on the kind of question.
+    """
+    lesson = lessons(known, seed)
+    meanings, right = by_meaning(lesson.wordings), lesson.right
+    scaler = recalibration.TemperatureScaler()
+    scaler.fit(meanings.clamp(min=1e-12).log(), known.world.truth[lesson.question])
+    beta = recalibration.BetaCalibrator()
+    beta.fit(_odds(meanings.amax(dim=1)), (~right).long())
+    states = states_of(known.model, lesson.prompts)
+    tens = (10 * lesson.share).round().long()
+    knows, says = _linear(states, right.long(), 2), _linear(states, tens, 11)
+    return Taught(scaler.temperature, beta, knows, says)
+
+
+def _odds(chance: Tensor) -> Tensor:
+    """(n, 2) logits of a right and of a wrong answer."""
+    return pairs(chance.clamp(1e-6, 1 - 1e-6)).log()
+
+
+def _linear(states: Tensor, labels: Tensor, classes: int, decay: float = 1e-3) -> Tensor:
+    """(D + 1, classes) weights of the least cross-entropy plus `decay` times their squares."""
+    inputs = torch.cat([states, torch.ones(len(states), 1, dtype=states.dtype)], dim=1)
+    weights = torch.zeros(inputs.shape[1], classes, dtype=states.dtype, requires_grad=True)
+    optimizer = torch.optim.LBFGS([weights], max_iter=200, line_search_fn="strong_wolfe")
+
+    def loss() -> Tensor:
+        optimizer.zero_grad()
+        value = functional.cross_entropy(inputs @ weights, labels) + decay * weights.square().sum()
+        value.backward()
+        return value
+
+    optimizer.step(loss)
+    return weights.detach()
+
+
+def _said(states: Tensor, weights: Tensor) -> Tensor:
+    return (states @ weights[:-1] + weights[-1]).softmax(dim=1)
+
+
+def kinds(text: facts.Text, question: Tensor) -> Tensor:
+    """(n,) the kind of each question, by how often the text tells it: its place in KINDS."""
+    times = facts.mentions(text).sum(dim=1)[question]
+    return torch.bucketize(times, torch.tensor(KINDS), right=True) - 1
+
+
+def all_ways(known: Learned, about: Taught, prompts: Tensor, seed: int = 0) -> dict[str, Answered]:
+    """The answers to questions (n, T) and their confidence, by each of WAYS."""
+    wordings = by_wording(known.model, prompts)
+    best, states = most_probable_meaning(wordings), states_of(known.model, prompts)
+    cooled = (by_meaning(wordings).clamp(min=1e-12).log() / about.temperature).softmax(dim=1)
+    found = (
+        most_probable_wording(wordings),
+        best,
+        Answered(best.place, cooled.amax(dim=1)),
+        Answered(best.place, about.beta.probs(_odds(best.confidence))[:, 0].double()),
+        asked_again(wordings, seed=seed),
+        Answered(best.place, _said(states, about.knows)[:, 1]),
+        Answered(best.place, _said(states, about.says).argmax(dim=1).double() / 10),
+    )
+    return dict(zip(WAYS, found, strict=True))
+
+
+def pairs(chance: Tensor) -> Tensor:
+    """(n, 2) probabilities of a right and of a wrong answer, from those of a right one (n,)."""
+    return torch.stack([chance, 1 - chance], dim=1)
+
+
+def judged(said: Answered, posterior: Tensor, weights: Tensor | None = None) -> dict[str, float]:
+    """How the confidence of answers compares with their exact probability, (n, K).
+
+    weights: (n,), how often each question is asked; all equally often by default.
+    accuracy: expected; confidence: mean; ece: of the differences to the exact probability in 15
+    bins of confidence, so without the luck of labels; error: mean absolute difference to it;
+    regret: who looks an answer up in vain pays 1, who acts on a wrong one MISS; what decisions by
+    the confidence cost more than those by the exact probability of the same answers.
+    """
+    chance, sure = posterior.gather(1, said.place[:, None])[:, 0], said.confidence.contiguous()
+    share = torch.ones_like(chance) if weights is None else weights
+    share = share / share.sum()
+    bins = torch.bucketize(sure, torch.arange(1, 15, dtype=torch.float64) / 15)
+    gaps = torch.zeros(15, dtype=torch.float64).index_add_(0, bins, share * (sure - chance))
+    costs = metrics.alarm_costs(MISS)
+    return {
+        "accuracy": (share * chance).sum().item(),
+        "confidence": (share * sure).sum().item(),
+        "ece": gaps.abs().sum().item(),
+        "error": (share * (sure - chance).abs()).sum().item(),
+        "regret": metrics.regret(pairs(sure), pairs(chance), costs, weights=weights),
+    }
+
+
+def measured(rare: float, wrong: float, seed: int, sentences: int, steps: int) -> list[dict]:
+    """One row a way and kind of question ("all" first), for one seed."""
+    known = learned(rare, wrong, seed, sentences=sentences, steps=steps)
+    about = taught(known, seed)
+    question = asked(known.world, seed=seed)
+    prompts = facts.prompts(question, seed)
+    exact = known.posterior[question]
+    found = all_ways(known, about, prompts, seed)
+    best = exact.max(dim=1)
+    found = {"exact posterior": Answered(best.indices, best.values), **found}
+    rows = by_kind(found, exact, kinds(known.text, question))
+    return [{"rare": rare, "wrong": wrong, "seed": seed, **row} for row in rows]
+
+
+def by_kind(found: dict[str, Answered], exact: Tensor, kind: Tensor) -> list[dict]:
+    """`judged` of every way, on all questions and on those of each kind (n,): one row each.
+
+    exact: (n, K) probabilities, of the same answers as in all of `found`.
+    """
+    rows = []
+    for way, said in found.items():
+        for k in (None, *range(len(KINDS))):
+            own = torch.ones(len(kind), dtype=torch.bool) if k is None else kind == k
+            numbers = judged(Answered(said.place[own], said.confidence[own]), exact[own])
+            told = "all" if k is None else f"{KINDS[k]}"
+            rows.append({"way": way, "told": told, "n": int(own.sum()), **numbers})
+    return rows
+
+
+def table(
+    compute: Callable[..., list[dict[str, Any]]], tasks: Sequence[tuple], **options
+) -> pd.DataFrame:
+    """The rows of all tasks; options as of `sweep.results`, which cannot cache what stands here."""
+    rows = sweep.tasks.results(compute, tasks, **{"cache": False, **options})
+    return pd.DataFrame([row for one in rows for row in one]).round(5)
+
+
+def run(
+    seeds=range(5), rare=0.3, wrong=0.1, sentences=6_000, steps=1_800, **options
+) -> pd.DataFrame:
+    """The rows of `measured` of all seeds; options as of `sweep.results`."""
+    tasks = [(rare, wrong, seed, sentences, steps) for seed in seeds]
+    return table(measured, tasks, **options)
+
+
+# --- what a model invents
+
+
+def unsure(known: Learned, told: invented.Written, limit: float, seed: int = 0) -> Tensor:
+    """(n,) where the probability by meaning of the model's best answer is below `limit`."""
+    prompts = facts.prompts(told.question.clamp(min=0), seed)
+    found = most_probable_meaning(answers.by_wording(known.model, prompts))
+    return (found.confidence < limit) | (told.question < 0)
+
+
+def inventions(rare: float, seed: int, sentences: int, steps: int, written: int) -> list[dict]:
+    """Rows of one world without wrong sentences: as trained (limit 0), and for each limit."""
+    known = answers.learned(rare, 0.0, seed, sentences=sentences, steps=steps)
+    told = invented.write(known, written, seed)
+    single = facts.good_turing(facts.mentions(known.text).sum(dim=1))
+    missing = facts.missing_mass(known.world, known.text)
+    rows = []
+    for limit in (0.0, *invented.LIMITS):
+        found = invented.measure(known, told, unsure(known, told, limit, seed) if limit else None)
+        rows.append({
+            "rare": rare, "steps": steps, "seed": seed, "limit": limit, "singles": single.estimate,
+            "low": single.low, "high": single.high, "missing": missing, **found,
+            "bound": invented.bound(missing, found["miscalibration"]),
+        })  # fmt: skip
+    return rows
+
+
+def run_inventions(
+    shares=invented.SHARES,
+    steps=invented.STEPS,
+    seeds=range(5),
+    sentences=6_000,
+    written=invented.WRITTEN,
+    **options,
+) -> pd.DataFrame:
+    """The rows of `inventions` of all shares, steps and seeds; options as of `sweep.results`."""
+    tasks = [
+        (rare, seed, sentences, some, written)
+        for rare in shares
+        for some in steps
+        for seed in seeds
+    ]
+    return table(inventions, tasks, **options)
+
+
+RUNS: dict[str, Callable[..., pd.DataFrame]] = {"answers": run, "invented": run_inventions}
+AGAIN = {**RUNS, "invented": partial(run_inventions, shares=(0.3,))}  # the share of the claims
+
+
+if __name__ == "__main__":
+    name = validate.choice("name", sys.argv[1], tuple(RUNS))
+    if "again" in sys.argv[2:]:
+        strengths.keep(AGAIN[name](seeds=SEEDS, jobs=1), again.path(name))
+    else:
+        strengths.keep(RUNS[name](jobs=1), {"answers": answers, "invented": invented}[name].PATH)
