@@ -116,13 +116,15 @@ for m in range(M):
     if inside.any():  # a bin without answers says nothing
         print(f"({edges[m]:.2f}, {edges[m + 1]:.2f}]  {inside.sum():5d} answers, "
               f"{confidence[inside].mean():5.1%} sure, {correct[inside].double().mean():5.1%} right")
+print(f"all answers: {confidence.mean():.1%} sure, {correct.double().mean():.1%} right")
 
 # %% [markdown]
 # The diagram draws these two columns, and adds what it must not lack: a strip with the *counts* (a **confidence histogram**), and a
 # black line for each bin, the 95 % *interval* of its accuracy.
 
 # %%
-_ = plots.reliability_diagram(probs, labels, title="The report, half and half")
+counted = metrics.reliability(probs, labels, bins=15)
+_ = plots.draw_reliability(counted, title="The report, half and half", legend=False)
 
 # %% [markdown]
 # - **On the right** the bars end below the diagonal: over-confident. The last bin holds nearly half of all answers.
@@ -225,7 +227,6 @@ print(verdicts.judge("M2", statement, more, margin=0.03))
 # **Predict before you run:** in the report the surest bin is off by 9 points. How large is the MCE? How many answers does it rest on?
 
 # %% tags=["answer"]
-counted = metrics.reliability(probs, labels, bins=15)
 worst = counted.gap.abs().nan_to_num(0).argmax()
 low, high = counted.interval()
 print(f"MCE {metrics.mce(probs, labels, bins=15):.1%}, from a bin with {counted.counts[worst]} "
