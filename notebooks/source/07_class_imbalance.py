@@ -309,7 +309,7 @@ means.round(2)
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 41. With temperature and shifts first the NLL is lowest, and the mean probability of the rarest digit is 10 %, its share. With one temperature
+# 41 of 100. With temperature and shifts first the NLL is lowest, and the mean probability of the rarest digit is 10 %, its share. With one temperature
 # first 72 are found, but then the network says this digit twice too often (20 %), and its accuracy is lower (65 % beside 69 %).
 #
 # </details>

@@ -5,7 +5,7 @@
 
 from typing import Any
 
-from calibkit.course.explorers.along import along_frame, ranked_frame, squares_frame
+from calibkit.course.explorers.along import along_frame, squares_frame
 from calibkit.course.explorers.costs import cost_frame
 from calibkit.course.explorers.digits import (
     blend_frame,
@@ -42,7 +42,6 @@ __all__ = [
     "pooled",
     "prior_frame",
     "promise_frame",
-    "ranked_frame",
     "reliability_frame",
     "rivals_frame",
     "soft_label_frame",

@@ -1,4 +1,4 @@
-"""Lines with the range of their runs as bands: beside a diagram, sizes of classes, or squares."""
+"""Lines with the range of their runs as bands: beside a diagram, or squares."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from calibkit import validate
 from calibkit.devices import as_array
 from calibkit.metrics import Reliability
 from calibkit.pictures import palette, svg
-from calibkit.pictures.palette import COUNTS, Role
+from calibkit.pictures.palette import Role
 from calibkit.pictures.reliability import HEIGHT, TICKS, diagram_panel, legend, totals
 from calibkit.pictures.svg import Frame
 
 MOST = 4  # lines: more would not be told apart, and their legend would leave the panel
 BESIDE, ALONE = 24, 40  # letters of a line in a legend with the parts of the diagram, and without
-CEILING = 1000  # images of a class, the end of the log axis
 PLOT: dict[str, Any] = {"left": 56, "top": 30, "width": 272, "height": 190}
 SQUARE = 17  # pixels of one of a hundred
 KEYS = PLOT["top"] + PLOT["height"] + 58  # where the legend begins
@@ -73,47 +72,6 @@ def along_frame(
     diagram = diagram_panel(reliability, title, counted=counted)
     panels = diagram, svg.picture(svg.PANEL, HEIGHT - 40, *parts)
     return Frame(panels, readout, totals(reliability))
-
-
-def ranked_frame(
-    counts: Sequence[float],
-    lines: Lines,
-    *,
-    y_label: str,
-    y_ticks: Sequence[float],
-    title: str,
-    readout: str,
-) -> Frame:
-    """Training images of each class on a log axis, and how `lines` run over the same classes.
-
-    counts: (K,) images, the commonest class first, between 1 and 1,000.
-    lines: by role (see `palette`) (seeds, K) values between the first and the last of `y_ticks`,
-        drawn as the mean with the whole range as a band; larger ones are drawn at the edge.
-
-    Raises ValueError for no line or more than four, for a line of another length, for a count out
-    of range, and for words too long for the legend.
-
-    >>> frame = ranked_frame([90, 9], {palette.TRAINED: [[0.1, 0.5]]}, y_label="ECE",
-    ...                      y_ticks=[0, 0.5], title="rho 10", readout="rarest 50 %")
-    >>> frame.panels[1].count("polyline"), frame.readout
-    (1, 'rarest 50 %')
-    """
-    for count in counts:
-        validate.number("counts", count, 1, CEILING)
-    low, high, ranks = y_ticks[0], y_ticks[-1], range(1, len(counts) + 1)
-    runs = as_runs("lines", lines, len(counts), ALONE, MOST)
-    axes = svg.Axes(**PLOT, x_range=(1, len(counts)), y_range=(low, high))
-    parts = [
-        *(banded(axes, ranks, role, values) for role, values in runs.items()),
-        axes.frame("class, from common to rare", y_label, (1, len(counts)), y_ticks),
-    ]
-    for place, (role, values) in enumerate(runs.items()):
-        means = values.mean(axis=0).clip(low, high)
-        marked = zip(ranks, means, strict=True)
-        parts += [svg.marker(role, axes.x(a), axes.y(b), 4) for a, b in marked]
-        parts.append(svg.line_key(role, 56, KEYS + 20 * place))
-    curves = svg.picture(svg.PANEL, 270 + 20 * len(runs), *parts)
-    return Frame((_sizes(counts, title), curves), readout)
 
 
 def squares_frame(
@@ -194,18 +152,6 @@ def _square(role: Role, x: float, y: float, **more: str) -> str:
     drawn = svg.tag("rect", x=x, y=y, width=SQUARE, height=SQUARE, **look, **more)
     middle = SQUARE / 2
     return drawn + (svg.marker(role, x + middle, y + middle, 3) if role.marker != "|" else "")
-
-
-def _sizes(counts: Sequence[float], title: str) -> str:
-    """The class sizes as bars."""
-    last = len(counts)
-    axes = svg.Axes(**PLOT, x_range=(0.5, last + 0.5), y_range=(0.5, CEILING), log_y=True)
-    bars = [(i + 0.6, i + 1.4, 0.5, count) for i, count in enumerate(counts)]
-    words = svg.text(axes.left + axes.width / 2, 19, title, size=14)
-    drawn = axes.bars(bars, fill=COUNTS.colour, class_="count")
-    ticks = (1, last), (1, 10, 100, 1000)
-    frame = axes.frame("class, from common to rare", "training images", *ticks)
-    return svg.picture(svg.PANEL, 275, words, drawn, frame)
 
 
 def _here(axes: svg.Axes, at: float, runs: dict[Role, np.ndarray], place: int) -> list[str]:

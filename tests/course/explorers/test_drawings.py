@@ -11,7 +11,6 @@ from calibkit.course.explorers import (
     along_frame,
     cooling_frame,
     film_frame,
-    ranked_frame,
     spread_frame,
 )
 from calibkit.pictures import palette
@@ -125,44 +124,6 @@ def test_the_legends_of_a_film_frame_have_the_looks_of_its_series():
     roles = (palette.group(0, "test"), palette.group(1, "training"), EXACT)
     assert picture(panels[2]).keys == {role.words: [line_key(role)] for role in roles}
     assert picture(panels[3]).keys == DIAGRAM_KEYS
-
-
-# --- ranked ---------------------------------------------------------------------------------------
-
-SIZES = [900, 300.5, 40, 1]
-ERRORS = {
-    palette.TRAINED: [[0.05, 0.2, 0.6, 1.4], [0.1, 0.1, 0.3, 0.9]],  # beyond the last tick
-    palette.CURED: [[0.04, 0.02, 0.2, 0.3]],
-}
-
-
-def test_a_ranked_frame_shows_the_sizes_and_the_lines_of_all_classes():
-    frame = ranked_frame(
-        SIZES, ERRORS, y_label="ECE", y_ticks=(0, 0.5, 1), title="rho 900", readout="as given"
-    )
-    (sizes,), (lines,) = read(frame)
-    bars = sizes.one("bars", Look(palette.COUNTS.colour))
-    ranks = np.arange(1, 5)
-    sizes.is_at(bars, np.c_[ranks - 0.4, ranks + 0.4], [(0.5, size) for size in SIZES])
-    check_ranges(sizes, (0.5, 4.5), (0.5, 1000))
-    assert (sizes.title, sizes.y_label, frame.readout) == ("rho 900", "training images", "as given")
-    for role, runs in ERRORS.items():
-        check_ranked(lines, role, ranks, np.array(runs))
-    check_ranges(lines, (1, 4), (0, 1))
-    assert (lines.x_label, lines.y_label) == ("class, from common to rare", "ECE")
-    assert picture(frame.panels[1]).keys == {role.words: [line_key(role)] for role in ERRORS}
-
-
-def check_ranked(plot, role, ranks, runs):
-    """Mean and band, at the edge where they lie beyond, and a marker on the mean at each class."""
-    mean = runs.mean(axis=0).clip(0, 1)
-    plot.is_at(plot.one("line", reading.line(role)), ranks, mean)
-    ends = np.c_[runs.min(axis=0), runs.max(axis=0)].clip(0, 1)
-    plot.is_at(plot.one("band", Look(role.colour)), ranks, ends)
-    for mark, rank, value in zip(
-        plot.all("marker", reading.marker(role)), ranks, mean, strict=True
-    ):
-        plot.is_at(mark, [rank], [value])
 
 
 # --- spread ---------------------------------------------------------------------------------------
