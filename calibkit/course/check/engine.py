@@ -245,18 +245,19 @@ class Exercise:
         return {case: f"{case} ({_listed(a)})" for case, a in self.inputs.items()}
 
 
-def exercise(mistakes: Mapping | Sequence[Mistake], **parts) -> Callable[[Callable], Exercise]:
+def exercise(
+    mistakes: Mapping[str, Callable | Sequence[Callable]], **parts
+) -> Callable[[Callable], Exercise]:
     """Make an exercise of the reference function below.
 
     mistakes: {hint: the wrong answer that gets it, or several}. parts: see `Exercise`.
     """
-    if isinstance(mistakes, Mapping):
-        several = {
-            hint: made if isinstance(made, (tuple, list)) else [made]
-            for hint, made in mistakes.items()
-        }
-        mistakes = [Mistake(one, hint) for hint, made in several.items() for one in made]
-    return lambda reference: Exercise(reference, mistakes=mistakes, **parts)
+    named = [
+        Mistake(one, hint)
+        for hint, made in mistakes.items()
+        for one in ([made] if callable(made) else made)
+    ]
+    return lambda reference: Exercise(reference, mistakes=named, **parts)
 
 
 def _listed(arguments: dict) -> str:

@@ -541,7 +541,7 @@ def test_a_refusal_on_the_way_comes_after_an_earlier_wrong_case():
 
 
 def test_an_exercise_is_made_of_its_reference():
-    @engine.exercise(cases={"two": (2.0,), "three": (3.0,)}, mistakes=[])
+    @engine.exercise(cases={"two": (2.0,), "three": (3.0,)}, mistakes={})
     def square(x):
         """The square of x."""
         return x * x
@@ -554,7 +554,7 @@ def test_an_exercise_is_made_of_its_reference():
 
 
 def test_own_slips_come_before_the_general_ones():
-    @engine.exercise(cases={"two": (2.0,)}, mistakes=[], slips={"zero": "Mind the nought."})
+    @engine.exercise(cases={"two": (2.0,)}, mistakes={}, slips={"zero": "Mind the nought."})
     def square(x):
         """The square of x."""
         return x * x
@@ -623,7 +623,7 @@ def test_the_limits_are_some_seconds_and_a_screenful():
 
 
 def test_ties_in_length_are_shown_in_full_up_to_twelve():
-    @engine.exercise(cases={"a": (torch.zeros(12),), "b": (torch.zeros(13),)}, mistakes=[])
+    @engine.exercise(cases={"a": (torch.zeros(12),), "b": (torch.zeros(13),)}, mistakes={})
     def total(x):
         """The sum of x."""
         return x.sum() + 1
@@ -658,7 +658,7 @@ def test_results_have_the_decimals_that_tell_them_apart(expected, given, shown):
 
 
 def test_a_result_of_twelve_numbers_is_shown_in_full():
-    @engine.exercise(cases={"a": (12, 0.123456)}, mistakes=[])
+    @engine.exercise(cases={"a": (12, 0.123456)}, mistakes={})
     def ramp(n, scale):
         """n numbers."""
         return torch.arange(n) * 1.0

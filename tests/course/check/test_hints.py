@@ -26,7 +26,7 @@ def test_a_mistake_fits_the_first_wrong_case_and_half_of_them(given, named):
 
     @exercise(
         cases={f"case {x}": (float(x),) for x in range(1, 9)},
-        mistakes=[Mistake(late, "you doubled late.")],
+        mistakes={"you doubled late.": late},
     )
     def same(x):
         """The number itself."""
@@ -41,7 +41,7 @@ def test_a_mistake_stays_as_it_is():
 
 
 def test_an_argument_that_matters_to_nobody_is_not_called_ignored():
-    @exercise(cases={"a": (1.0, 2.0), "b": (5.0, 2.0)}, mistakes=[])
+    @exercise(cases={"a": (1.0, 2.0), "b": (5.0, 2.0)}, mistakes={})
     def first(x, other):
         """The first of two."""
         return x
@@ -54,7 +54,7 @@ def test_an_argument_that_matters_to_nobody_is_not_called_ignored():
 def test_a_mistake_that_fits_a_third_of_the_cases_is_not_blamed():
     @exercise(
         cases={f"case {x}": (float(x),) for x in range(1, 9)},
-        mistakes=[Mistake(lambda x: x if x < 3 else 2 * x, "you doubled from 3 on.")],
+        mistakes={"you doubled from 3 on.": lambda x: x if x < 3 else 2 * x},
     )
     def same(x):
         """The number itself."""
@@ -65,7 +65,7 @@ def test_a_mistake_that_fits_a_third_of_the_cases_is_not_blamed():
 
 
 def test_a_mistake_is_named_where_there_is_one_case():
-    @exercise(cases={"a": (2.0,)}, mistakes=[Mistake(lambda x: 7 * x, "no seven.")])
+    @exercise(cases={"a": (2.0,)}, mistakes={"no seven.": lambda x: 7 * x})
     def same(x):
         """The number itself."""
         return x
@@ -76,7 +76,7 @@ def test_a_mistake_is_named_where_there_is_one_case():
 def test_a_mistake_that_fits_all_cases_and_no_probe_is_said_with_perhaps():
     @exercise(
         cases={f"case {x}": (float(x),) for x in (1, 3, 10, 30)},
-        mistakes=[Mistake(lambda x: 2 * x, "you doubled.")],
+        mistakes={"you doubled.": lambda x: 2 * x},
     )
     def same(x):
         """The number itself."""
@@ -90,7 +90,7 @@ def test_a_mistake_that_fits_all_cases_and_no_probe_is_said_with_perhaps():
 def test_what_does_not_fit_everywhere_is_said_with_perhaps():
     @exercise(
         cases={f"case {x}": (float(x),) for x in range(1, 9)},
-        mistakes=[Mistake(lambda x: x if x < 6 else 2.3 * x, "you raised it late.")],
+        mistakes={"you raised it late.": lambda x: x if x < 6 else 2.3 * x},
     )
     def same(x):
         """The number itself."""

@@ -20,13 +20,13 @@ TABLES = {
 }
 
 
-@exercise(cases=TABLES, mistakes=[])
+@exercise(cases=TABLES, mistakes={})
 def scaled(x, factor):
     """The table times the factor."""
     return x * factor
 
 
-@exercise(cases=TABLES, mistakes=[])
+@exercise(cases=TABLES, mistakes={})
 def column_means(x, factor):
     """The mean of each column times the factor, one number for each."""
     return x.mean(dim=0) * factor
@@ -111,7 +111,7 @@ def logits_and_labels(steep, seed):
         f"logits of about {steep}": (*logits_and_labels(steep, seed), T)
         for seed, (steep, T) in enumerate([(5, 2.5), (1, 0.5), (2, 1.0), (3, 1.5), (500, 1.0)])
     },
-    mistakes=[],
+    mistakes={},
 )
 def cooled_nll(logits, labels, T):
     return torch.nn.functional.cross_entropy(logits / T, labels)
@@ -165,13 +165,13 @@ MASKED = {
 ROWS = {f"{n} rows": (drawn(n, 3),) for n in (4, 6, 5)}
 
 
-@exercise(cases=MASKED, mistakes=[])
+@exercise(cases=MASKED, mistakes={})
 def masked_sum(x, kind, scale):
     """The sum of sin(x) where kind is not 0, times scale."""
     return (x.sin() * (kind != 0)).sum() * scale
 
 
-@exercise(cases=ROWS, mistakes=[])
+@exercise(cases=ROWS, mistakes={})
 def own_rows(x):
     """The sine of each row's own sum of squares."""
     return x.square().sum(dim=1).sin()
