@@ -81,7 +81,8 @@ def _lowest(loss: Callable) -> Callable:
         lambda z, y: 1 / _fitted(z, y),
     "this is log T. Take its exponential.": lambda z, y: math.log(_fitted(z, y)),
     "yours never goes below 1. The T of a network that is not sure enough does: look from 0.05 on.":
-        lambda z, y: max(1.0, _fitted(z, y)),
+        (lambda z, y: max(1.0, _fitted(z, y)),
+         lambda z, y: max(1.0, TemperatureScaler().fit(z.double(), y).temperature)),
     "this is the NLL at T. Return T itself.": lambda z, y: _nll(z, y, _fitted(z, y)),
     "this is the lower end of the search. Your loss falls with T: is the logarithm missing, or "
     "did you take the predicted class in place of the label?": lambda z, y: LOW,
