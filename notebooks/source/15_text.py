@@ -22,7 +22,7 @@ explorers.stored("note_length")
 #
 # **Time.** 30 minutes; 45 more for what may be left out.
 #
-# **Needs.** [08 Temperature](08_temperature.ipynb).
+# **Needs.** [08 Temperature](08_temperature.ipynb) and, for the cures below, [09 Soft targets](09_soft_targets.ipynb).
 
 # %% tags=["drawing"]
 import matplotlib.pyplot as plt
