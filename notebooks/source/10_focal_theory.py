@@ -21,7 +21,7 @@ explorers.stored("focal_gamma")
 #
 # </details>
 #
-# **Time.** 30 minutes; 35 more for what may be left out.
+# **Time.** 30 minutes; 35 more for the homework, which may be left out.
 #
 # **Needs.** [08 Temperature](08_temperature.ipynb).
 #

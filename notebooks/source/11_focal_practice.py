@@ -20,7 +20,7 @@ explorers.stored("focal_practice")
 #
 # </details>
 #
-# **Time.** 30 minutes; 25 more for what may be left out.
+# **Time.** 30 minutes; 25 more for the homework, which may be left out.
 #
 # **Needs.** [08 Temperature](08_temperature.ipynb).
 

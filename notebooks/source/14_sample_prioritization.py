@@ -20,7 +20,7 @@ explorers.stored("subset_share")
 #
 # </details>
 #
-# **Time.** 30 minutes; 35 more for what may be left out.
+# **Time.** 30 minutes; 35 more for the homework, which may be left out.
 #
 # **Needs.** [08 Temperature](08_temperature.ipynb).
 

@@ -20,7 +20,7 @@ explorers.stored("note_length")
 #
 # </details>
 #
-# **Time.** 30 minutes; 45 more for what may be left out.
+# **Time.** 30 minutes; 45 more for the homework, which may be left out.
 #
 # **Needs.** [08 Temperature](08_temperature.ipynb) and, for the cures below, [09 Soft targets](09_soft_targets.ipynb).
 
