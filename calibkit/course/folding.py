@@ -12,6 +12,8 @@ WORDS = {
     "answer": "Folded: write down your guess first, then run this cell.",
     "aside": "Folded: run this cell, or click here.",
 }
+# JupyterLab shows one line of a cell whose code and output are both folded: the first of its code.
+GUESS = "# your guess first, then run this cell"
 # What JupyterLab folds of a cell with this tag: the answer to a prediction, the code that only
 # draws, and what few readers need.
 FOLDED = {

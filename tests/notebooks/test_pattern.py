@@ -96,6 +96,7 @@ def outputs(place, *found):
     [
         (lambda cells: cells[4].metadata.clear(), "not followed by a cell tagged answer"),
         (outputs(4, prints("larger\n")), "prints no number"),
+        (lambda cells: cells[4].metadata.tags.append("drawing"), "does not begin with '# your guess"),
         (put(6, "print", "# NBVAL_CHECK_OUTPUT\nprint"), "test's mark"),
         (put(0, "30 minutes", "75 minutes"), "60 minutes"),
         (put(0, "30 minutes", "30 minutes; 75 more for the end"), "60 minutes"),
