@@ -8,7 +8,7 @@
 # **Predict before you run:** where the report is more than 93 % sure, it is 99 % sure on average. What share of these answers
 # is right? Write down a number. Then run the cell and move the slider to 50 %, half and half.
 
-# %% tags=["answer", "drawing"]
+# %% tags=["answer"]
 from calibkit.course import explorers
 
 explorers.stored("two_networks")

@@ -7,7 +7,7 @@
 # **Predict before you run:** the exact posterior says of each image what the best possible reader would say. Its calibration is perfect. Which ECE does it
 # *measure* on 1,000 images, on average? Write down a number. Then run the cell, and move the slider to 1,000.
 
-# %% tags=["answer", "drawing"]
+# %% tags=["answer"]
 from calibkit.course import explorers
 
 explorers.stored("test_images")
@@ -130,6 +130,7 @@ for name, probs in by_model.items():
 # nearly all, a half, or a quarter?
 
 # %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 fig, axes = plt.subplots(1, 3, figsize=(10, 3.4), sharey=True)
 for ax, (name, role) in zip(axes, roles.items(), strict=True):
     one = measured[measured.model == name]
@@ -307,6 +308,7 @@ for name, probs in everyone.items():
 # **Predict before you run:** which reader has the lower OE, and whose decisions cost less? What does the truth cost?
 
 # %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 def cost(probs, posterior, missed=20):
     """Mean cost of braking when missed * p_0 > 1 - p_0, in expectation over the true class."""
     brakes = missed * probs[:, 0] > 1 - probs[:, 0]

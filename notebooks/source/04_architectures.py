@@ -318,6 +318,7 @@ exact = pd.DataFrame([architectures.described(test.posterior, test) for test in 
 print(f"exact posterior: accuracy {exact.accuracy:.1%}, ECE {exact.ECE:.1%}, NLL {exact.NLL:.2f}")
 
 # %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 fig, axes = plt.subplots(1, 3, figsize=(9, 3.2))
 for ax, measure in zip(axes, ("ECE", "accuracy", "NLL"), strict=True):
     for kind in kinds:

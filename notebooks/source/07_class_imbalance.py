@@ -9,7 +9,7 @@
 # sure of the first, a clear one, and 85.9 % of the second. Now the 0 becomes 100 times rarer in training; the images stay as they are. The clear one falls
 # to 92 %. What does the doubtful one fall to? Write down a number, then run the cell.
 
-# %% tags=["answer", "drawing"]
+# %% tags=["answer"]
 from calibkit.course import explorers
 
 explorers.stored("class_prior")
@@ -104,6 +104,7 @@ explorers.keep(explorers.Explorer(
 # it of its answers to them, on average?
 
 # %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 for name, place in {"commonest": 0, "rarest": -1}.items():
     numbers = []
     for run in rare:
@@ -175,6 +176,7 @@ check.keep(my_other_prior)
 # shares, as Eve says, the calibrated network has the same. How large is it?
 
 # %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 from calibkit.course.mine import other_prior
 
 even = digits(SEED).test.source.prior  # about 10 % of each digit
@@ -265,6 +267,7 @@ print(f"T {T}, share {share}: NLL {nll:.2f}; mean probability of the rarest digi
 # **Predict before you run:** as trained, 7 of 100 images of the rarest digit are found. How many after that?
 
 # %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 def prior_of(labels):
     """The share of each class; a class without images counts as half an image."""
     counts = labels.bincount(minlength=K).double().clamp(min=0.5)

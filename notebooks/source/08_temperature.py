@@ -9,7 +9,7 @@
 # the right one is wrong. Eve divides all its raw scores by 6. Now it is 82 % sure of the answer that is right. How sure is it
 # of the answer that is wrong? Write down a number, run the cell, and move the slider to 6.
 
-# %% tags=["answer", "drawing"]
+# %% tags=["answer"]
 from calibkit.course import explorers
 
 explorers.stored("two_answers")
@@ -195,6 +195,7 @@ for name, chosen in {"your": T, "fitted": fitted_temperature(logits, labels)}.it
 # answer? And does the accuracy change?
 
 # %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 def fitted(run, n=2000):
     """The T of the first n images of cal, 1 with no image."""
     cal = run.predictions["cal"]
@@ -306,6 +307,7 @@ for row in (real.temperatures.tolist().index(1.0), closed):
 # where the answer is almost certainly right, the plain network is 96 % sure. How sure after T?
 
 # %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 tables = {"plain": before_and_after(plain, 2000), "rare digits": before_and_after(rare, 2000),
           "plain, more pixel noise": before_and_after(plain, 2000, "noisier")}
 for name, table in tables.items():
@@ -417,6 +419,7 @@ for ax, letter, rows in zip(axes, "ABC", answers.values(), strict=True):
 plt.show()
 
 # %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 for letter, (name, rows) in zip("ABC", answers.items(), strict=True):
     probs = torch.cat([p for _, p in rows])
     print(f"hospital {letter}: {name}, T = {np.mean([T for T, _ in rows]):.2f}, confidence - accuracy "
@@ -452,6 +455,7 @@ print(f"largest confidence of hospital C: {min(largest):.1%} to {max(largest):.1
 # **Predict before you run:** with 100 images, which of the four maps (T included) make the plain network *worse* than it was? And which map is best with 5,000?
 
 # %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 maps = {"temperature": recalibration.TemperatureScaler, "vector": recalibration.VectorScaler,
         "matrix": recalibration.MatrixScaler, "shrunk matrix": recalibration.ShrunkMatrixScaler}
 sizes = [100, 500, 5000] if SCALE != "smoke" else [100, 500]

@@ -7,7 +7,7 @@
 # **Predict before you run:** of all translations of a sentence, 35 % begin with *la*. A network has learned from 800 sentences. How probable does it think
 # that *la* comes first? Write down a number.
 
-# %% tags=["answer", "drawing"]
+# %% tags=["answer"]
 from calibkit.course import explorers
 
 explorers.stored("next_word")
@@ -206,6 +206,7 @@ explorers.keep(explorers.Explorer(
 # does it give to impossible words? And which of the three is nearest to the law?
 
 # %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 rows = []
 for loss in ("cross-entropy", "smoothing", "focal"):
     for seed, run in zip(seeds, trained(loss, size.some), strict=True):
@@ -255,6 +256,7 @@ print(verdicts.judge("16b", "smoothing is further from the exact law than cross-
 # took greedily? And after words that it drew?
 
 # %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 rows = []
 for loss in ("cross-entropy", "smoothing", "focal"):
     for seed, run in zip(seeds, trained(loss, size.some), strict=True):
@@ -291,6 +293,7 @@ print(means[list(heads)].rename(columns=heads).round().astype(int).to_string())
 # **Predict before you run:** after 800 sentences, cross-entropy says 23 % on average. How much is exact? And which share of these sentences is right?
 
 # %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 fig, ax = plt.subplots(figsize=(6, 2.4))
 named = []
 for loss, n in groups[1:]:  # without the 300 sentences

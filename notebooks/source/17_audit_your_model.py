@@ -9,7 +9,7 @@
 # alone. It raises an alarm where luck does not explain what it sees. Of 100 such files, how many get an alarm? Write down a number, then look at
 # the slider.
 
-# %% tags=["answer", "drawing"]
+# %% tags=["answer"]
 from calibkit.course import explorers
 
 explorers.stored("audit_power")

@@ -8,7 +8,7 @@
 # **Predict before you run:** of 1,000 images, how many does A send out at once, and how many does B? Write down two numbers, then look at both
 # diagrams. The strip below them counts the images.
 
-# %% tags=["answer", "drawing"]
+# %% tags=["answer"]
 from calibkit.course import explorers
 
 explorers.stored("two_models")
@@ -151,6 +151,7 @@ check.keep(my_avoidable_brier)
 # **Predict before you run:** the refinement of the posterior is 0.320. How large is that of A, and that of B?
 
 # %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 from calibkit.course.mine import avoidable_brier
 
 reachable = {"exact posterior": (posterior, posterior), "model A": (model_a, posterior),

@@ -8,7 +8,7 @@
 # **Predict before you run:** to check all of 100 prescriptions costs 80. What do they cost with model A if a miss costs c = 20? And if
 # it costs 1? Write down two numbers, then move the slider.
 
-# %% tags=["answer", "drawing"]
+# %% tags=["answer"]
 from calibkit.course import explorers
 
 explorers.stored("cost_of_a_miss")
@@ -265,6 +265,7 @@ for name in "ABCD":
 # **Predict before you run:** at c = 20 the posterior costs 26, and A 103. What does A cost after its temperature?
 
 # %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 exact = [one.trial.score["test"].posterior for one in whole]
 as_trained = [one.predictions["test"].logits.double().softmax(dim=1) for one in whole]
 repaired = [pharmacy.scaler(one).probs(one.predictions["test"].logits.double()) for one in whole]

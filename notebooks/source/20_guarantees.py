@@ -7,7 +7,7 @@
 #
 # **Predict before you run:** of 1,000 images from the old scanner, in how many does the set hold the right digit? Write down a number.
 
-# %% tags=["answer", "drawing"]
+# %% tags=["answer"]
 from calibkit.course import explorers
 
 explorers.stored("promises")
@@ -336,6 +336,7 @@ print(verdicts.judge("20c", "old scanner, own threshold: coverage within 0.05 of
 # **Predict before you run:** the networks cover 64 % of the hard images. How many does the posterior cover?
 
 # %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 rows = []
 for seed in seeds:
     said, _, _, new, _ = reading(seed)
@@ -433,6 +434,7 @@ print(f"Promised 90 %. All images {mass.mean():.1%}; {told}; hard images {covere
 # **Predict before you run:** with 20 images each time, between which two values do the middle nine of ten coverages lie?
 
 # %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 fig, ax = plt.subplots(figsize=(6, 2.8))
 told = []
 for place, n in enumerate((20, 100, 1000)):

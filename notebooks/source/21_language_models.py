@@ -8,7 +8,7 @@
 # **Predict before you run:** 30 % of what it read is about rare facts. Of 100 sentences that it writes, how many are false? Write down a number, then move
 # the slider.
 
-# %% tags=["answer", "drawing"]
+# %% tags=["answer"]
 from calibkit.course import explorers
 
 explorers.stored("made_up")
@@ -266,6 +266,7 @@ print(verdicts.judge("21a", f"new seeds: {never}", gap("0"), than=0.2, control=g
 # **Predict before you run:** which is nearest to the exact posterior? Does the temperature help?
 
 # %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 table = answers.stored()
 names_of = [way.replace("a map", "a curve") for way in answers.WAYS[:5]]
 for way, name in zip(answers.WAYS, names_of, strict=False):
