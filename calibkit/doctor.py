@@ -35,7 +35,6 @@ COURSE = {
     "math-core": "formulas of pages",
     "mapie": "prediction sets",
     "venn-abers": "probabilities with a guarantee",
-    "py3langid": "languages of texts",
     "babel": "names of countries and languages",
     "pooch": "fetches datasets",
     "filelock": "one fetch at a time",
