@@ -154,7 +154,7 @@ said = run.predict(test)
 # it takes the exponential of each and divides by their sum. The largest probability is the **confidence**, its class is
 # the prediction, and the share of right predictions is the **accuracy**.
 #
-# **Predict before you run:** the posterior is wrong on some images, too: it is right on about 95 of 100. How sure is *it*
+# **Predict before you run:** the posterior is wrong on some images, too: it is right on about 96 of 100. How sure is *it*
 # on average?
 
 # %% tags=["answer"]
@@ -243,7 +243,7 @@ print(f"On the training images the gap is {word}: {100 * train_gap:+.1f} against
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Less than one. On its training images the network is nearly always right *and* nearly certain, because it has memorised them. It
+# Less than one: it is right on all of them, and nearly certain. It has memorised them. It
 # looks calibrated there, and is not.
 #
 # </details>
@@ -346,10 +346,10 @@ print(f"the network's first bin with images holds {counts[counts > 0][0]:,} of {
 #
 # <details><summary>Answer</summary>
 #
-# *Which scans?* If the network was trained on them, the numbers say nothing about new scans (section 5). *Whose?* Scans of
+# *Which scans?* If the network was trained on them, the numbers say nothing about new scans. *Whose?* Scans of
 # other machines or patients may be harder, and calibration was measured on these only. *One number or all
 # bins?* Among the shown answers, those at 91 % may be right far less often while those at 99 %
-# are right more often than stated; the mean hides it (section 4). Also good: how many of the 3 % wrong
+# are right more often than stated; the mean hides it. Also good: how many of the 3 % wrong
 # answers were missed illnesses; whether another training run gives the same; how wide the interval is.
 #
 # We do not know: the rule does not follow from the accuracy. Longer training can raise the accuracy and the confidence
@@ -448,7 +448,6 @@ print(verdicts.judge("00a", "trained on right labels, the network is over-confid
 rise = swept.difference("test_gap", {"wrong": 0.4}, {"wrong": 0.0})
 print(verdicts.judge("00b", "with 40 % wrong labels the gap is larger than with none", rise))
 
-# %% [markdown]
 # %% [markdown]
 # Each verdict has an interval of five networks. All claims of the course are [listed here](claims.md). Your digits may
 # differ a little: [your numbers differ?](your_numbers_differ.md)

@@ -102,7 +102,7 @@ explorers.keep(explorers.Explorer(
 # al. 2017) is $M$ **bins** of equal width, open on the left and closed on the right: bin $m$ holds the confidences in
 # $((m-1)/M,\ m/M]$. `torch.bucketize` sorts them, given the edges *between* two bins. In each bin, take two means: how sure, and how often right.
 #
-# **Your move.** Change M: 15, then 5, then 1. What does each row tell you that the one above it does not?
+# **Your move.** Change M: 15, then 5, then 1. Which gaps does the table with 15 rows show that the one row for M = 1 hides?
 
 # %%
 M = 15  # change me
@@ -273,7 +273,7 @@ print(f"MCE {metrics.mce(probs, labels, bins=15):.1%}, from a bin with {counted.
 # ## The answer
 #
 # **No: the average says 79.5 % sure and 79.2 % right, but its surest answers, 99 % sure, are right on 90 %. Draw confidence
-# against accuracy in bins, each with its count and its interval: on average the gap of an answer's bin is 8.6 points.**
+# against accuracy in bins, each with its count and its interval: the mean of their absolute gaps, the ECE, is 8.6 points.**
 #
 # ## Three things to take away
 #

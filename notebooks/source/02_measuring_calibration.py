@@ -15,8 +15,8 @@ explorers.stored("test_images")
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 1.4 %: what Ada measured. The perfect model ("the truth") is never measured at zero, its error. The two networks have their exact
-# error at their own upright line. Only the histogram of the bad one lies on its line.
+# 1.4 %: what Ada measured. The perfect model is "the truth" in the picture: its error is zero, and no test set measures zero. The two others are
+# networks; an upright line marks the error that each really has. Only the network with a large error is measured about right.
 #
 # </details>
 #
@@ -56,8 +56,9 @@ DEVICE = "auto"
 #   the `cal` images. ([Lesson 08](08_temperature.ipynb) is about this.)
 # - **The truth:** the exact posterior.
 #
-# We know how *probable* each answer is to be right: the posterior says it. Put that probability in the place of
-# right (1) or wrong (0), and the luck of the labels is gone from the ECE. That is the **true calibration error**.
+# We know how *probable* each answer is to be right: the posterior says it. An answer that is
+# right with probability 0.7 counts as 0.7, in place of 1 if its label says right and 0 if it says wrong. With these numbers in the formula of the
+# ECE, the luck of the labels is gone. That is the **true calibration error**.
 
 # %% tags=["drawing"]
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -264,7 +265,7 @@ for name, probs in everyone.items():
 #
 # ## The answer
 #
-# **No: a perfect model measures 1.4 % on 1,000 images, too. An ECE is to be compared with its chance level, not with zero,
+# **He cannot know: a perfect model measures 1.4 % on 1,000 images, too. An ECE is to be compared with its chance level, not with zero,
 # and it does not say whether a model is of any use: put accuracy and a proper score beside it.**
 #
 # ## Three things to take away

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 10 · Focal loss: may one read its output as a probability?
 #
-# **Question.** "I changed one word of my training," says Ben, "*focal* in place of *cross-entropy*. Now the network is right
-# about as often as it says. If the screen says 75 %, it is right in 75 of 100 cases." May a doctor read the screen so?
+# **Question.** "I changed one word of my training," says Ben, "*focal* in place of *cross-entropy*. If the screen now
+# says 75 %, it is right in 75 of 100 cases." May a doctor read the screen so?
 #
 # **Predict before you run:** trained with cross-entropy (gamma 0), the network is 93 % sure of its answers on average, and
 # right on 79 %. With Ben's focal loss (gamma 5) it is right on 78 %. **How sure is it?** Write down a number, then run the
@@ -157,8 +157,8 @@ plt.show()
 # %% [markdown]
 # ## 2. Eve: "Then I undo it"
 #
-# "If your loss bends the truth in a known way," says Eve, "I bend it back." She needs to know how strongly each image pulls,
-# compared with cross-entropy. This is the **gradient ratio**
+# "If your loss bends the truth in a known way," says Eve, "I bend it back." She needs to know how strongly each image
+# pulls the output towards its label, compared with cross-entropy. This is the **gradient ratio**
 #
 # $$g(p,\gamma)=(1-p)^\gamma-\gamma\,p\,(1-p)^{\gamma-1}\log p.$$
 #
@@ -224,7 +224,7 @@ for name, first in {"as read": said, "undone": focal_posterior(said, 3.0)}.items
     print(f"two weights, {name}: {sure:.1%} sure, {right:.1%} right")
 
 # %% [markdown]
-# It works: a gap of 25 points becomes one of 4. So Eve undoes Ben's networks, too, with the same two steps for ten classes.
+# The gap of 25 points becomes one of 4. So Eve undoes Ben's networks, too, with the same two steps for ten classes.
 #
 # **Predict before you run:** with gamma 5 they are 77 % sure, and right on 78 %. How sure are they once $p^*$ is undone?
 
@@ -261,7 +261,8 @@ explorers.Explorer(
 # cancel.
 #
 # Why is the first error the same? Cross-entropy is lowest when the output is the truth, focal loss when the *undone* output is.
-# Each training image has one sure label. So cross-entropy pulls the output towards 100 %, and focal loss the undone output.
+# Each training image has one sure label. So cross-entropy pulls its output towards 100 %. Focal loss does the same
+# with the *undone* output: the output itself stays lower, and hides how far the network has learned its images by heart.
 #
 # </details>
 #
@@ -281,7 +282,7 @@ print(verdicts.judge("10e", "gamma 3: undoing p* lowers the networks' true calib
 # ## 3. Ada: "You were lucky"
 #
 # "So I leave it as it is," says Ben. Ada changes one more number: the weight decay, from 0.0001 to 0.01. With it training hardly makes a
-# network too sure, and cross-entropy is right on 80 % of new images. The rule of the house stays: an
+# network too sure, and cross-entropy is right on 80 % of new images. The rule of lesson 08 stays: an
 # answer of 90 % or more goes out at once, a doctor reads the others. "75 %" on the screen should be right in 75 of 100 cases.
 #
 # **Predict before you run:** Ada's weight decay, Ben's gamma 5. Of 100 answers with about 75 % on the screen, how many are right?
@@ -339,13 +340,13 @@ told("    gamma 5, undone", [(theory.focal_posterior(test.probs.double(), 5.0), 
 #
 # ## The answer
 #
-# **No: where the truth is 90 %, focal loss with gamma 3 asks for 65 %. The number on the screen can be right all the same, because
+# **No: between two classes, where the truth is 90 %, focal loss with gamma 3 asks for 65 %. The number on the screen can be right all the same, because
 # training makes a network too sure and the two errors cancel at one gamma and one weight decay: at another, 99 of 100 answers "of 75 %" were
 # right.**
 #
 # ## Three things to take away
 #
-# 1. Focal loss asks two classes for an answer nearer to one half than the truth, in a known way that can be undone.
+# 1. With two classes focal loss asks for an output nearer to one half than the truth, in a known way that can be undone.
 # 2. A calibrated output can hide two errors that cancel. Undo one of them, and you see the other.
 # 3. What a confidence means is found on new labelled images, not in the loss.
 #

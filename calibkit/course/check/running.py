@@ -152,6 +152,11 @@ def numbers(value) -> np.ndarray:
     """
     if value is None or value is Ellipsis:
         raise NotYet
+    if isinstance(value, tuple) and hasattr(value, "indices"):  # of sort, max, topk, median ...
+        raise Refused(
+            f"Not quite: your function returns the pair that `{type(value).__name__}` gives. "
+            "Take its `.values` or its `.indices`."
+        )
     try:
         array = np.asarray(_plain(value))
     except ValueError:

@@ -117,6 +117,7 @@ def test_bfloat16_is_read_and_too_coarse():
         (lambda p, y: {1: 2}, "dict"),
         (lambda p, y: (None, 0.5), "a tuple with something in it"),
         (lambda p, y: [[1, 2], [3]], "different lengths"),
+        (lambda p, y: p.max(dim=1), "the pair that `max` gives. Take its `.values`"),
     ],
 )
 def test_what_is_no_number_is_named(value, word):
