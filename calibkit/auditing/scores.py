@@ -141,7 +141,8 @@ def _tensor(part) -> Tensor:
     """Some rows as a tensor of their own type."""
     if isinstance(part, Tensor):
         return part
-    return torch.from_numpy(np.require(part, part.dtype.newbyteorder("="), ["C", "W"]))
+    own = np.require(part, part.dtype.newbyteorder("="), ["C", "W"])
+    return torch.from_numpy(own if own.size else own.copy())  # no rows may still run backwards
 
 
 def scores_of(value, kind: Kind = "auto") -> tuple[Scores, list[str]]:

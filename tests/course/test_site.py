@@ -110,7 +110,7 @@ def test_the_landing_page_is_written_and_counts_the_verdicts(tmp_path):
     sources._landing(tmp_path, course)
     page = (tmp_path / "landing.txt").read_text(encoding="utf-8")
     printed = claims.printed(checkout.root() / "notebooks")
-    assert len(printed) > 500
+    assert printed
     assert f"{len(printed)} " in page
 
 

@@ -59,7 +59,7 @@ def test_every_lesson_is_there_trusted_and_its_links_lead_to_what_is_there(tmp_p
     pages = {path: [path.read_text("utf-8")] for path in place.glob("*.md")}
     for path, texts in (books | pages).items():
         for target in LINK.findall("\n".join(texts)):
-            if not re.search(r"[\'\"=]|^\w+$", target):  # of code, not of a text
+            if not re.search(r"[\'\"=,]|^\w+$", target):  # of code, not of a text
                 assert (path.parent / target).exists(), (path.name, target)
 
 

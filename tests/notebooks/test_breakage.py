@@ -38,7 +38,8 @@ def hand_made_part(tmp_path, change=lambda text: text):
     """Notebook 01 up to its first checked cell, with that cell's stored output changed."""
     lesson = checkout.lessons("01")[0]
     cells = nbformat.read(lesson.notebook, as_version=4).cells
-    cells = [c for c in cells if "explorers.stored" not in c.source]  # the file lies elsewhere
+    opening = next(c for c in cells if "explorers.stored" in c.source)
+    opening.source = "from calibkit.course import explorers"  # the stored file lies elsewhere
     end = next(i for i, c in enumerate(cells) if c.cell_type == "code" and lint.compared(c))
     output = cells[end].outputs[0]
     output.text = change(output.text)

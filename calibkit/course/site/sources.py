@@ -236,7 +236,7 @@ def at_a_glance(source: str) -> str:
     source: Markdown that begins with its heading.
 
     >>> at_a_glance("# 01 · Reliability diagrams")
-    '<p class="glance">60 min · after 00 · core</p>'
+    '<p class="glance">35 + 20 min · after 00 · core</p>'
     """
     number = re.match(r"# (\d\d) · ", source)
     entry = syllabus.entry(number[1]) if number else None
