@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -20,7 +21,7 @@ from tests.mutation.mutants import Mutant, mutants, mutated
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = Path(__file__).with_name("sample.json")
-SECONDS = 60  # for the tests of one mutant: what hangs is caught
+SECONDS = 60  # of a processor, for the tests of one mutant: what hangs is caught
 # where the tests of a source stand
 TESTS = {
     "calibkit/metrics/*.py": "tests/metrics",
@@ -81,13 +82,17 @@ def _pass(checkout: Path, tests: str) -> bool:
     settings = os.environ | {"PYTHONPATH": str(checkout), "OMP_NUM_THREADS": "1"}
     with subprocess.Popen(
         command, cwd=checkout, env=settings, start_new_session=True, stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL, preexec_fn=_limit,
     ) as run:  # fmt: skip
         try:
-            return run.wait(SECONDS) == 0
+            return run.wait(10 * SECONDS) == 0  # what sleeps uses no processor
         except subprocess.TimeoutExpired:
             os.killpg(run.pid, signal.SIGKILL)
             return False
+
+
+def _limit() -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
 
 
 def main() -> None:
