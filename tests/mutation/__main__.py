@@ -103,12 +103,15 @@ def main() -> None:
     parser.add_argument("out", type=Path, nargs="?", default=SAMPLE)
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="*", help="files such as calibkit/metrics/*")
     told = parser.parse_args()
     if told.what == "draw":
         rows = [asdict(mutant) for mutant in draw(told.count, told.seed)]
-        told.out.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+        lines = ",\n".join(map(json.dumps, rows))
+        told.out.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
         return
     rows = json.loads(SAMPLE.read_text("utf-8"))
+    rows = [row for row in rows if Path(row["file"]).match(told.only)]
     done = json.loads(told.out.read_text("utf-8")) if told.out.exists() else []
     with tempfile.TemporaryDirectory() as folder:
         checkout = Path(folder) / "checkout"
