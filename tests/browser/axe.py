@@ -13,9 +13,6 @@ from pathlib import Path
 from filelock import FileLock
 
 VERSION = "4.10.3"
-# Before a release: every page of the site, and each exported page narrow, too. Else one page of
-# each kind, since the pages of a kind are made by one template, and the exported ones wide.
-EVERY_PAGE = bool(os.environ.get("CALIBKIT_EVERY_PAGE"))
 # preload would fetch the style sheets, which a page that lies in a file may not
 RUN = """async root => (
   await axe.run(root, {RULES, preload: false, resultTypes: ["violations"]})

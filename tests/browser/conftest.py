@@ -7,7 +7,7 @@ from statistics import median
 import pytest
 from playwright.sync_api import sync_playwright
 
-from calibkit.course import checkout
+from calibkit.course import checkout, pages
 from tests.browser import chromium
 from tests.browser.drive import EXPORTED, LIVE
 
@@ -33,6 +33,13 @@ def build():
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     return folder
+
+
+@pytest.fixture(scope="session")
+def exported(build):
+    """The folder with the course as pages."""
+    pages.export_all(target=build / "pages")
+    return build / "pages"
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,6 +47,18 @@ UNDRAWN_FORMULAS = """() => {
     return box.height < 4 || box.width < 2 || formula.querySelector("merror");
   }).map(formula => formula.textContent.slice(0, 80));
 }"""
+
+
+# Before a release: every page of the site, each exported page narrow, too, and every notebook in
+# JupyterLab and as HTML and PDF. Else one of each kind: the pages of a kind have one template, and
+# the notebooks of a kind one form of slider.
+EVERY_PAGE = bool(os.environ.get("CALIBKIT_EVERY_PAGE"))
+SAMPLE = ("00", "03", "06", "13", "16", "21")
+
+
+def of_each_kind(notebooks: list[Path]) -> list[Path]:
+    """The sample of some notebooks, or all of them before a release."""
+    return [path for path in notebooks if EVERY_PAGE or path.name[:2] in SAMPLE]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
-from calibkit.course import checkout, pages
+from calibkit.course import checkout
 from calibkit.course.execution import PNG
 from tests.browser import lab
 from tests.browser.drive import watched
@@ -44,12 +44,6 @@ def end_of_slider(page, start):
     """Pixels from the top of the lesson to the end of the picture under its first slider."""
     root = page.locator(".calibkit-explorer .picture").first
     return root.evaluate(END_OF_SLIDER.replace("START", repr(start)))
-
-
-@pytest.fixture(scope="module")
-def exported(build):
-    pages.export_all(target=build / "first")
-    return build / "first"
 
 
 @lesson

@@ -1,4 +1,4 @@
-"""JupyterLab itself: Restart & Run All on every notebook, every slider by keyboard."""
+"""JupyterLab itself: Restart & Run All on a notebook of each kind, every slider by keyboard."""
 
 import shutil
 
@@ -6,10 +6,10 @@ import nbformat
 import pytest
 
 from calibkit.course import checkout
-from tests.browser.drive import sliders_in
+from tests.browser.drive import of_each_kind, sliders_in
 from tests.browser.lab import at_scale, running, visit_notebook, write
 
-NOTEBOOKS = sorted((checkout.root() / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = of_each_kind(sorted((checkout.root() / "notebooks").glob("*.ipynb")))
 
 
 @pytest.fixture(scope="module")

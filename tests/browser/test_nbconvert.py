@@ -14,61 +14,63 @@ from playwright.async_api import BrowserType
 from calibkit.course import checkout
 from calibkit.course.execution import PNG
 from tests.browser import chromium
-from tests.browser.drive import watched
+from tests.browser.drive import of_each_kind, watched
 
-EVERY = [*checkout.lessons(), *checkout.evidence()]
-notebook = pytest.mark.parametrize("lesson", EVERY, ids=[x.name for x in EVERY])
+EVERY = [lesson.notebook for lesson in (*checkout.lessons(), *checkout.evidence())]
+each = functools.partial(pytest.mark.parametrize, "notebook", ids=lambda path: path.stem)
 SIZES = "all => all.map(one => [one.naturalWidth, one.naturalHeight])"
 NO_NETWORK = "--host-resolver-rules=MAP * ~NOTFOUND"  # MathJax is not waited for
 DRAWN = "all => all.filter(one => one.querySelector(':scope > svg')?.clientHeight > 100).length"
 
 
-def committed(lesson):
-    return nbformat.read(lesson.notebook, as_version=4)
+def committed(notebook):
+    return nbformat.read(notebook, as_version=4)
 
 
-def figures(lesson):
+def figures(notebook):
     """Width and height of each stored figure, in pixels."""
-    outputs = [output for cell in committed(lesson).cells for output in cell.get("outputs", ())]
+    outputs = [output for cell in committed(notebook).cells for output in cell.get("outputs", ())]
     heads = [base64.b64decode(o.data[PNG][:32]) for o in outputs if PNG in o.get("data", {})]
     return [list(struct.unpack(">16xII", head)) for head in heads]
 
 
-def explorers(lesson):
-    return lesson.notebook.read_text(encoding="utf-8").count('class=\\"calibkit-explorer')
+def explorers(notebook):
+    return notebook.read_text(encoding="utf-8").count('class=\\"calibkit-explorer')
 
 
-@notebook
-def test_markdown_has_a_file_for_each_figure_and_a_picture_for_each_slider(lesson):
-    text, kept = MarkdownExporter().from_notebook_node(committed(lesson))
+@each(EVERY)
+def test_markdown_has_a_file_for_each_figure_and_a_picture_for_each_slider(notebook):
+    text, kept = MarkdownExporter().from_notebook_node(committed(notebook))
     linked = re.findall(r"!\[png\]\((.+?)\)", text)
     assert linked == list(kept["outputs"])
     assert [list(struct.unpack(">16xII", kept["outputs"][one][:24])) for one in linked] == figures(
-        lesson
+        notebook
     )
     pictures = re.findall(r'<div class="picture"[^>]*><img src="data:image/svg', text)
-    assert len(pictures) == explorers(lesson)
+    assert len(pictures) == explorers(notebook)
 
 
-@notebook
-def test_html_shows_each_figure_and_slider(browser, build, lesson):
+@each(of_each_kind(EVERY))
+def test_html_shows_each_figure_and_slider(browser, build, notebook):
     page_of = build / "exported.html"
-    page_of.write_text(HTMLExporter().from_notebook_node(committed(lesson))[0], encoding="utf-8")
+    page_of.write_text(HTMLExporter().from_notebook_node(committed(notebook))[0], encoding="utf-8")
     with watched(browser) as (page, _):  # its own scripts ask the network for MathJax
         page.goto(page_of.as_uri())
-        assert page.locator(".jp-RenderedImage img:visible").evaluate_all(SIZES) == figures(lesson)
-        assert page.locator(".picture").evaluate_all(DRAWN) == explorers(lesson)
+        assert page.locator(".jp-RenderedImage img:visible").evaluate_all(SIZES) == figures(
+            notebook
+        )
+        assert page.locator(".picture").evaluate_all(DRAWN) == explorers(notebook)
 
 
-@notebook
-def test_a_pdf_holds_each_figure(monkeypatch, lesson):
+@each(of_each_kind(EVERY))
+def test_a_pdf_holds_each_figure(monkeypatch, notebook):
     ours = functools.partialmethod(BrowserType.launch, executable_path=chromium.candidates()[0])
     monkeypatch.setattr(BrowserType, "launch", ours)  # not the one that Playwright would download
     exporter = WebPDFExporter(disable_sandbox=True, browser_args=[NO_NETWORK])
-    pdf = exporter.from_notebook_node(committed(lesson))[0]
+    pdf = exporter.from_notebook_node(committed(notebook))[0]
     images = re.findall(rb"<<[^>]*/Subtype\s*/Image[^>]*>>", pdf)
     sizes = [
         tuple(int(re.search(rb"/%s (\d+)" % side, image)[1]) for side in (b"Width", b"Height"))
         for image in images
     ]
-    assert not Counter(map(tuple, figures(lesson))) - Counter(sizes)
+    assert not Counter(map(tuple, figures(notebook))) - Counter(sizes)

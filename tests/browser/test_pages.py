@@ -5,17 +5,11 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 
 from calibkit.course import checkout, pages
 from tests.browser import axe
-from tests.browser.drive import UNFOLD, sliders_in, visit_page, watched
+from tests.browser.drive import EVERY_PAGE, UNFOLD, sliders_in, visit_page, watched
 from tests.course.test_pages import PROOF, hostile
 
 NOTEBOOKS = sorted((checkout.root() / "notebooks").glob("*.ipynb"))
 TEXTS = ["index", *sorted(path.stem for path in (checkout.root() / "notebooks").glob("*.md"))]
-
-
-@pytest.fixture(scope="session")
-def exported(build):
-    pages.export_all(target=build / "pages")
-    return build / "pages"
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
@@ -49,7 +43,7 @@ def test_axe_finds_nothing_wrong_and_no_line_of_code_is_clipped(
         for media in ("print", "screen"):
             page.emulate_media(media=media)
             assert page.evaluate(CLIPPED) == 0
-        if width > 390 or axe.EVERY_PAGE:
+        if width > 390 or EVERY_PAGE:
             page.evaluate(axe.FEW_TOKENS)
             assert axe.violations(page, page.locator("html"), script, axe.EVERY) == []
 

@@ -10,7 +10,7 @@ import pytest
 from calibkit.course import checkout, site
 from calibkit.pictures.percent import spaced
 from tests.browser import axe
-from tests.browser.drive import EXPORTED, UNFOLD, Visit, walk_all, watched
+from tests.browser.drive import EVERY_PAGE, EXPORTED, UNFOLD, Visit, walk_all, watched
 
 WIDE, NARROW = {"width": 1366, "height": 768}, {"width": 390, "height": 844}
 WEIGHT = 500_000  # bytes of the landing page with all that it loads
@@ -431,7 +431,7 @@ def test_every_page_fits_a_telephone_and_one_of_each_kind_is_open_to_everyone(
             page.goto((made / name).as_uri())
             page.evaluate(UNFOLD)
             root, found[name] = page.locator("html"), []
-            if axe.EVERY_PAGE or name in KINDS:
+            if EVERY_PAGE or name in KINDS:
                 page.evaluate(axe.FEW_TOKENS)
                 found[name] += axe.violations(page, root, script, axe.EVERY)
             page.set_viewport_size(NARROW)

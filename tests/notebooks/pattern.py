@@ -1,4 +1,4 @@
-"""What protects a reader of a lesson, as far as it can be counted: complaints about one notebook."""
+"""What protects a reader of a lesson, as far as it can be counted."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from pathlib import Path
 from calibkit.course import folding, syllabus, verdicts
 from calibkit.course.execution import PNG
 from tests.notebooks.lint import END, code_cells, prose
-
-
 
 MINUTES, VERDICTS, VISIBLE_LINES = 60, 2, 18  # of a sitting; in the reader's way; of a cell
 COMMENT = "What came out"  # the title of the fold under a prediction and its figure
@@ -120,7 +118,9 @@ def _predictions(notebook) -> Iterator[str]:
         elif not re.search(r"\d", printed(answer) + _shown(answer)):
             yield f"{asked} has an answer that prints no number"
     for cell in code_cells(notebook):
-        if {"answer", "drawing"} <= {*cell.metadata.get("tags", ())} and not cell.source.startswith(folding.GUESS):
+        if {"answer", "drawing"} <= {*cell.metadata.get("tags", ())} and not cell.source.startswith(
+            folding.GUESS
+        ):
             yield f"the folded cell {cell.source[:40]!r} does not begin with {folding.GUESS!r}"
 
 
@@ -149,15 +149,17 @@ def _answer(notebook) -> Iterator[str]:
         yield "does not end in a bold answer to its question, under '## The answer'"
     for place, cell in enumerate(notebook.cells[:-1]):
         after = notebook.cells[place + 1]
-        if "answer" in cell.metadata.get("tags", ()) and after.cell_type == "markdown":
-            if not after.source.startswith(f"<details><summary>{COMMENT}"):
-                yield f"what follows the answer {cell.source[:40]!r} is not folded as {COMMENT!r}"
+        answers = "answer" in cell.metadata.get("tags", ()) and after.cell_type == "markdown"
+        if answers and not after.source.startswith(f"<details><summary>{COMMENT}"):
+            yield f"what follows the answer {cell.source[:40]!r} is not folded as {COMMENT!r}"
 
 
 def _opening(notebook) -> Iterator[str]:
     first = notebook.cells[:OPENING]
     shown = [k for k, c in enumerate(first) if "calibkit-explorer" in str(c.get("outputs"))]
-    if not shown or any(TRAINS.search(c.source) for c in first[: shown[0]] if c.cell_type == "code"):
+    if not shown or any(
+        TRAINS.search(c.source) for c in first[: shown[0]] if c.cell_type == "code"
+    ):
         yield f"no slider from stored results within the first {OPENING} cells"
 
 
@@ -171,7 +173,9 @@ def _verdicts(notebook) -> Iterator[str]:
     shown = sum(len(told(c)) for c in cells if not hidden(c))
     if shown > VERDICTS:
         yield f"{shown} verdicts in the reader's way; wants {VERDICTS} at most"
-    codes = sorted(set(re.findall(r"\b[A-Z]\d{1,2}[a-z]?\b", _without_code(prose(notebook).split(END[3])[0]))))
+    codes = sorted(
+        set(re.findall(r"\b[A-Z]\d{1,2}[a-z]?\b", _without_code(prose(notebook).split(END[3])[0])))
+    )
     if codes:
         yield f"claims are named in the prose: {', '.join(codes)}"
     yield from _compared(notebook)
@@ -196,14 +200,15 @@ def _concluded(notebook) -> Iterator[str]:
     for claim in sorted({verdict.claim for verdict in given}):
         whole = [line for name, line in ends if name == claim]
         own = [verdict for verdict in given if verdict.claim == claim]
-        if len(whole) != 1 or f"({verdicts.counted(own)})" not in whole[0]:
-            yield f"{len(whole)} conclusions on {claim}; wants one that counts {verdicts.counted(own)}"
+        count = verdicts.counted(own)
+        if len(whole) != 1 or f"({count})" not in whole[0]:
+            yield f"{len(whole)} conclusions on {claim}; wants one that counts {count}"
 
 
 def _images(notebook) -> Iterator[str]:
     texts = alt_texts(notebook)
     if "" in texts:
-        yield f"{texts.count('')} images have no text of their own; start the lesson with begin(SCALE, SEED, DEVICE)"
+        yield f"{texts.count('')} images have no text; start with begin(SCALE, SEED, DEVICE)"
     twice = {text for text in texts if text and texts.count(text) > 1}
     yield from (f"two images have the text {text[:60]!r}" for text in sorted(twice))
 

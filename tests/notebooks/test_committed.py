@@ -89,7 +89,11 @@ def test_it_is_small_and_its_sliders_carry_their_own_page(lesson):
 @lesson
 def test_its_sliders_have_the_script_of_this_version(lesson):
     outputs = (o for c in lint.code_cells(committed(lesson)) for o in c.outputs)
-    pages = [page for o in outputs if "calibkit-explorer" in (page := o.get("data", {}).get("text/html", ""))]
+    pages = [
+        page
+        for o in outputs
+        if "calibkit-explorer" in (page := o.get("data", {}).get("text/html", ""))
+    ]
     assert pages
     as_read = [str(BeautifulSoup(page, "html.parser")) for page in pages]
     assert list(map(refreshed, pages)) == as_read, f"run  make notebooks ONLY={lesson.name[:2]}"
@@ -108,7 +112,9 @@ def test_it_opens_with_the_slider_of_its_own_last_run(lesson):
 def test_a_verdict_of_a_lesson_stands_in_its_evidence(lesson):
     """The same line, from the same runs; and under it the conclusion that the evidence drew."""
     beside = committed(checkout.lessons(lesson.source.stem)[0])
-    full = [line for c in lint.code_cells(committed(lesson)) for line in pattern.printed(c).splitlines()]
+    full = [
+        line for c in lint.code_cells(committed(lesson)) for line in pattern.printed(c).splitlines()
+    ]
     shown = [line for c in lint.code_cells(beside) for line in pattern.printed(c).splitlines()]
     told = [line for line in shown if verdicts.parse(line) or verdicts.conclusion(line)]
     missing = [line for line in told if line not in full]

@@ -1,7 +1,7 @@
 """Every notebook runs at the smoke scale, with another seed, from a fresh kernel.
 
-The folded answers of "Go further" run behind it, as a student would run them. In a second kernel
-the notebook finds all runs of its sweeps in the cache.
+The folded answers of "Go further" run behind it, as a student would run them. Evidence, whose
+sweeps are the longest, runs in `make test-slow`; a second kernel finds all its runs in the cache.
 """
 
 import pytest
@@ -11,7 +11,6 @@ from nbformat.v4 import new_code_cell
 from calibkit.course import checkout, execution
 from tests.notebooks import pattern
 
-NOTEBOOKS = [*checkout.lessons(), *checkout.evidence()]
 PARAMETERS = {"SCALE": "smoke", "SEED": 7, "DEVICE": "cpu"}
 NO_TRAINING = """
 from calibkit.lab.training import loop
@@ -23,7 +22,7 @@ loop.train_unit = refuse
 
 @pytest.fixture(scope="module")
 def second_kernel():
-    """Runs code in one kernel for all lessons, as its start takes longer than theirs.
+    """Runs code in one kernel for all notebooks, as its start takes longer than theirs.
 
     Raises AssertionError with what the code raises.
     """
@@ -57,14 +56,14 @@ def headless(lesson, output):
     return [cell for cell in done.cells if cell.cell_type == "code" and cell.source.strip()]
 
 
-@pytest.mark.parametrize("lesson", NOTEBOOKS, ids=[lesson.name for lesson in NOTEBOOKS])
-def test_it_runs_headless(lesson, tmp_path):
+@pytest.mark.parametrize("lesson", checkout.lessons(), ids=lambda lesson: lesson.name)
+def test_a_lesson_runs_headless(lesson, tmp_path):
     assert all(cell.execution_count for cell in headless(lesson, tmp_path / "done.ipynb"))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lesson", NOTEBOOKS, ids=[lesson.name for lesson in NOTEBOOKS])
-def test_it_finds_its_runs_again(lesson, tmp_path, second_kernel):
+@pytest.mark.parametrize("lesson", checkout.evidence(), ids=lambda lesson: lesson.name)
+def test_evidence_runs_headless_and_finds_its_runs_again(lesson, tmp_path, second_kernel):
     code = headless(lesson, tmp_path / "done.ipynb")
     second_kernel("%reset -f")
     for cell in code:

@@ -134,7 +134,9 @@ def test_the_numbers_of_an_answer_are_printed(lesson):
 
 def test_a_number_that_no_cell_prints_is_found():
     cells = [
-        nbformat.v4.new_code_cell(outputs=[nbformat.v4.new_output("stream", text="88% .635 1,200")]),
+        nbformat.v4.new_code_cell(
+            outputs=[nbformat.v4.new_output("stream", text="88% .635 1,200")]
+        ),
         nbformat.v4.new_markdown_cell("## The answer\n**It is 89 %, not 88; 63.5 % of 1,200.**"),
     ]
     notebook = nbformat.v4.new_notebook(cells=cells)
