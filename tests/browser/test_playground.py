@@ -86,7 +86,6 @@ CLIPPED = """() => [...document.querySelectorAll('main :is(button, p, h2, td, th
     && part.scrollWidth > part.clientWidth + 1
     && getComputedStyle(part).display !== 'inline').map(part => part.textContent.slice(0, 60))"""
 TOO_WIDE = "document.documentElement.scrollWidth - innerWidth"
-HEAP = "Runtime.getHeapUsage"
 
 
 @pytest.fixture(scope="module")
@@ -195,35 +194,6 @@ def test_the_first_hundred_losses_are_those_of_pytorch(visit, capsys):
 def told(capsys, title, lines):
     with capsys.disabled():
         print(f"\n  {title}", *lines, sep="\n    ")
-
-
-def test_five_seeds_end_where_pytorch_ends(visit, capsys):
-    page, table = visit(), []
-    for loss in LOSSES:
-        sides = {"browser": [], "PyTorch": []}
-        for seed in range(5):
-            changes = {"images": 500, "width": 32, "epochs": 30, "loss": loss, "seed": seed}
-            seen = recorded(page, **changes)
-            _, network = repeated(seen)
-            with torch.no_grad():
-                sides["PyTorch"].append(ends(network(seen.test.float()), seen.test_labels))
-            sides["browser"].append(ends(seen.logits, seen.test_labels))
-        ours, theirs = (100 * torch.tensor(side).mean(0) for side in sides.values())
-        table.append(
-            f"{loss:14}"
-            + "".join(
-                f"  {name} {a:5.2f} / {b:5.2f}"
-                for name, a, b in zip(("accuracy", "ECE", "gap"), ours, theirs, strict=True)
-            )
-        )
-        assert (ours - theirs).abs().max() < 0.5, loss
-    told(capsys, "means of 5 seeds in points, browser / PyTorch", table)
-
-
-def ends(logits, labels):
-    probs = logits.softmax(1)
-    measures = (metrics.accuracy, metrics.ece, metrics.signed_gap)
-    return [measure(probs, labels) for measure in measures]
 
 
 def test_measures_temperature_and_posterior_are_those_of_the_package(visit):
@@ -445,22 +415,6 @@ def test_a_change_during_a_training_can_be_trained_at_once(visit):
     assert page.evaluate("calibkit.page.session.run.settings.wrong") == 0.4
 
 
-def test_fifty_stops_leave_one_worker_and_no_memory_behind(visit):
-    page = visit("images=100&width=4&depth=0&epochs=200")
-    session, sizes = page.context.new_cdp_session(page), []
-    for turn in range(50):
-        page.locator("#train").click()
-        page.locator("#epoch", has_text=re.compile(r"epoch [1-9]\d* of")).wait_for()
-        assert len(page.workers) == 1
-        page.locator("#stop").click()
-        if turn % 10 == 9:
-            session.send("HeapProfiler.collectGarbage")
-            sizes.append(session.send(HEAP)["usedSize"] / 1e6)
-    page.wait_for_timeout(100)
-    assert len(page.workers) == 0
-    assert sizes[-1] - sizes[0] < 3, sizes  # MB
-
-
 def test_a_bin_shows_its_images(visit):
     page = visit(TRIAL)
     train(page)
@@ -528,8 +482,7 @@ def test_temperature_and_noise_of_new_images_need_no_training(visit):
     assert page.locator("#stale").is_hidden()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1366, 390])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1366), ("dark", 390)])
 def test_everyone_can_use_it(visit, build, scheme, width):
     page = visit(TRIAL, width=width, height=844)
     page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
@@ -599,7 +552,7 @@ SMALLEST = """() => Math.min(...[...document.querySelectorAll("main svg text")]
   .map(([size, {a, b}]) => size * Math.hypot(a, b)))"""
 
 
-@pytest.mark.parametrize("width", [390, 1280, 1366, 1920])
+@pytest.mark.parametrize("width", [390, 1366])
 def test_the_words_of_the_pictures_are_large_enough(visit, width):
     page = visit(TRIAL, width=width, height=900)
     train(page)

@@ -17,7 +17,9 @@ from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
-from tests.mutation.mutants import Mutant, mutants, mutated
+from coverage import CoverageData
+
+from tests.mutation.mutants import Mutant, line, mutants, mutated
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = Path(__file__).with_name("sample.json")
@@ -50,7 +52,7 @@ def draw(count: int, seed: int) -> list[Mutant]:
     return drawn[:count]
 
 
-def judge(mutant: Mutant, checkout: Path) -> str:
+def judge(mutant: Mutant, checkout: Path, covering: Covering) -> str:
     """`killed`, `alive`, or `gone` where its code stands no more."""
     target, original = checkout / mutant.file, ROOT / mutant.file
     source = original.read_text("utf-8") if original.exists() else ""
@@ -59,33 +61,60 @@ def judge(mutant: Mutant, checkout: Path) -> str:
         return "gone"
     target.write_text(changed, encoding="utf-8")
     try:
-        return "alive" if _pass(checkout, _tests(mutant.file)) else "killed"
+        tests = covering.tests(mutant.file, line(mutant, source))
+        return "alive" if _pass(checkout, tests) else "killed"
     finally:
         target.write_text(source, encoding="utf-8")
 
 
-def _tests(file: str) -> str:
-    return next(tests for pattern, tests in TESTS.items() if Path(file).match(pattern))
+class Covering:
+    """Which test functions run a line, found once for all tests of a part."""
+
+    def __init__(self, checkout: Path, work: Path):
+        self.checkout, self.work, self.found = checkout, work, {}
+
+    def tests(self, file: str, line: int) -> list[str]:
+        """As pytest names them; all of the part where none is known, or a fixture runs the line."""
+        tests = next(tests for pattern, tests in TESTS.items() if Path(file).match(pattern))
+        if tests not in self.found:
+            self.found[tests] = self._run(tests)
+        data = self.found[tests]
+        contexts = data.contexts_by_lineno(str(self.checkout / file)).get(line, [""])
+        known = all(context.startswith("tests.") for context in contexts)
+        return sorted(map(self._name, contexts)) if known else [tests]
+
+    def _run(self, tests: str) -> CoverageData:
+        kept = self.work / f"{Path(tests).stem}.coverage"
+        settings = self.work / "coveragerc"
+        settings.write_text("[run]\ndynamic_context = test_function\n", encoding="utf-8")
+        options = ["-m", "coverage", "run", f"--rcfile={settings}", f"--data-file={kept}"]
+        with _pytest(
+            self.checkout, [*options, f"--source={self.checkout / 'calibkit'}"], [tests]
+        ) as run:
+            run.wait()
+        data = CoverageData(str(kept))
+        data.read()
+        return data
+
+    def _name(self, context: str) -> str:
+        """tests.metrics.test_plane.test_kappa -> tests/metrics/test_plane.py::test_kappa"""
+        parts = context.split(".")
+        end = next(n for n, part in enumerate(parts, 1) if part.startswith("test_"))
+        return "::".join([f"{'/'.join(parts[:end])}.py", *parts[end:]])
 
 
-def _pass(checkout: Path, tests: str) -> bool:
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-x",
-        "-m",
-        "not slow",
-        "-p",
-        "no:cacheprovider",
-        tests,
-    ]
+def _pytest(checkout: Path, before: list[str], tests: list[str], **more) -> subprocess.Popen:
+    command = [sys.executable, *before, "-m", "pytest", "-q", "-m", "not slow"]
     settings = os.environ | {"PYTHONPATH": str(checkout), "OMP_NUM_THREADS": "1"}
-    with subprocess.Popen(
-        command, cwd=checkout, env=settings, start_new_session=True, stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL, preexec_fn=_limit,
-    ) as run:  # fmt: skip
+    return subprocess.Popen(
+        [*command, "-p", "no:cacheprovider", "-x" if more else "-q", *tests],
+        cwd=checkout, env=settings, start_new_session=True, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL, **more,
+    )  # fmt: skip
+
+
+def _pass(checkout: Path, tests: list[str]) -> bool:
+    with _pytest(checkout, [], tests, preexec_fn=_limit) as run:
         try:
             return run.wait(10 * SECONDS) == 0  # what sleeps uses no processor
         except subprocess.TimeoutExpired:
@@ -117,9 +146,10 @@ def main() -> None:
         checkout = Path(folder) / "checkout"
         leave = shutil.ignore_patterns(".git", ".venv", "build", "__pycache__")
         shutil.copytree(ROOT, checkout, ignore=leave)
+        covering = Covering(checkout, Path(folder))
         for row in rows[len(done) :]:  # what was judged before an interrupt stays
             begun = time.monotonic()
-            result = judge(Mutant(**row), checkout)
+            result = judge(Mutant(**row), checkout, covering)
             done.append({"result": result, "seconds": round(time.monotonic() - begun, 1)})
             told.out.write_text(json.dumps(done), encoding="utf-8")
             print(len(done), result, row["file"], row["function"], row["old"][:60], flush=True)

@@ -49,6 +49,17 @@ def mutated(mutant: Mutant, source: str) -> str | None:
     return None
 
 
+def line(mutant: Mutant, source: str) -> int:
+    """Where its statement begins, as coverage counts lines."""
+    place = next(
+        node.lineno
+        for function, node, old, place in _pieces(source)
+        if (function, old, place) == (mutant.function, mutant.old, mutant.place)
+    )
+    statements = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.stmt))
+    return max(s.lineno for s in statements if s.lineno <= place <= (s.end_lineno or place))
+
+
 def _pieces(source: str) -> Iterator[tuple[str, ast.expr, str, int]]:
     """Each expression in a function: its function, node, code, and which of the same code."""
     seen: Counter[tuple[str, str]] = Counter()
