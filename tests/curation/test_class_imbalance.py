@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from calibkit.curation import imbalance, resample
-from tests.curation.labels import balanced, ragged, strictly_ascending
+from tests.curation.labels import balanced, strictly_ascending
 
 # --- imbalance ---
 
@@ -27,12 +27,6 @@ def test_step_imbalance_divides_half_of_the_classes(classes, rare):
 
 
 @pytest.mark.parametrize("kind", ["exponential", "step"])
-def test_imbalance_of_one_keeps_everything(kind):
-    kept = imbalance(ragged(), 1, seed=0, kind=kind)
-    assert torch.equal(kept.indices, torch.arange(997))
-
-
-@pytest.mark.parametrize("kind", ["exponential", "step"])
 def test_imbalance_keeps_one_sample_at_least_and_takes_shares_of_each_class(kind):
     labels = torch.tensor([0] * 7 + [1] * 3 + [2] * 5)
     kept = imbalance(labels, 1e6, seed=0, kind=kind)
@@ -51,12 +45,6 @@ def test_absent_classes_stay_absent():
     assert len(kept.indices) == kept.counts.sum()
 
 
-@pytest.mark.parametrize("kind", ["exponential", "step"])
-def test_stronger_imbalance_keeps_a_subset(kind):
-    kept = [set(imbalance(balanced(), r, seed=4, kind=kind).indices.tolist()) for r in (2, 10, 100)]
-    assert kept[2] < kept[1] < kept[0]
-
-
 def test_class_order_is_seeded_and_random():
     orders = [tuple(imbalance(balanced(), 10, seed=s).order.tolist()) for s in range(300)]
     assert orders[0] == tuple(imbalance(balanced(each=7), 3, seed=0, kind="step").order.tolist())
@@ -67,9 +55,9 @@ def test_class_order_is_seeded_and_random():
 
 def test_kept_samples_are_random():
     seen = torch.zeros(40)
-    for seed in range(1000):
+    for seed in range(300):
         seen[imbalance([0] * 20 + [1] * 20, 2, seed=seed).indices] += 1
-    assert bool(((seen - 750).abs() < 90).all())
+    assert bool(((seen - 225).abs() < 45).all())
 
 
 # --- resampling ---
