@@ -54,15 +54,10 @@ def nested():
 
 SETTINGS = {
     "bfloat16 autocast": lambda: torch.autocast("cpu", dtype=torch.bfloat16),
-    "float16 autocast": lambda: torch.autocast("cpu", dtype=torch.float16),
-    "no_grad": torch.no_grad,
     "inference mode": torch.inference_mode,
     "float64": lambda: default_dtype(torch.float64),
     "float16": lambda: default_dtype(torch.float16),
-    "bfloat16": lambda: default_dtype(torch.bfloat16),
-    "another device": lambda: torch.device("meta"),
     "deterministic": deterministic,
-    "detection of anomalies": lambda: torch.autograd.set_detect_anomaly(True),
     "no saved tensors": lambda: torch.autograd.graph.disable_saved_tensors_hooks("none"),
     "several": nested,
 }
@@ -104,10 +99,6 @@ class Named(torch.Tensor):
     """A subclass, such as fastai and torchvision have them."""
 
 
-class Other(torch.Tensor):
-    """One that has nothing to do with it."""
-
-
 def array(value):
     return value.numpy().copy()
 
@@ -140,12 +131,10 @@ def tensors(value):
 
 
 SAME = {  # kinds that hold the numbers as they are
-    "arrays": array,
     "negative strides": lambda value: array(value)[..., ::-1].copy()[..., ::-1],
-    "every other": lambda value: np.repeat(array(value), 2, axis=0)[::2],
     "other byte order": lambda value: array(value).astype(array(value).dtype.newbyteorder(">")),
     "read-only": read_only,
-    "subclass": lambda value: value.as_subclass(Named if value.is_floating_point() else Other),
+    "subclass": lambda value: value.as_subclass(Named),
     "made in inference mode": in_inference,
     "lists of tensors": tensors,
 }
@@ -185,6 +174,13 @@ class Noted(Given):
         return object.__getattribute__(self, name)
 
 
+def asked(name):
+    noted = Noted()
+    vars(noted)["_asked"] = {}
+    ENTRIES[name](noted)
+    return list(vars(noted)["_asked"])
+
+
 def masked(value):
     return np.ma.masked_array(array(value), mask=np.arange(value.numel()).reshape(value.shape) == 1)
 
@@ -213,10 +209,7 @@ LOST = {  # kinds that would lose what they mean
 
 @pytest.mark.parametrize("name", ENTRIES)
 def test_what_would_lose_its_meaning_is_refused_by_name(name):
-    noted = Noted()
-    vars(noted)["_asked"] = {}
-    ENTRIES[name](noted)
-    for argument in vars(noted)["_asked"]:
+    for argument in asked(name):
         for kind, of in LOST.items():
             given = Given()
             setattr(given, argument, of(getattr(given, argument)))
@@ -274,17 +267,10 @@ def labelled(label):
 
 EDGES = {
     "rounded beyond 1": rows_of(beyond),
-    "and in float64": rows_of(
-        lambda name, value: beyond(name, value.double()).clamp(max=1 + 3e-16)
-    ),
     "constant": logits(torch.zeros_like),
-    "nearly constant": logits(lambda value: 1e-12 * value),
     "subnormal": logits(lambda value: 1e-310 * value.double()),
     "small": logits(lambda value: 1e-5 * value),
-    "large": logits(lambda value: 1e4 * value),
-    "huge": logits(lambda value: 1e35 * value),
     "as huge as can be": logits(lambda value: 1e307 * value.double()),
-    "half": rows_of(lambda name, value: value.half() if name in ("z", "fresh") else value),
     "large halves": logits(lambda value: (1e4 * value).half()),
     "bfloat16": rows_of(lambda name, value: value.bfloat16()),
     "one infinite": logits(first(math.inf)),
@@ -298,13 +284,7 @@ EDGES = {
 
 
 WITH_SCORES = (
-    "audit",
-    "conformal",
-    "losses",
-    "metrics",
-    "prioritization",
-    "recalibration",
-    "theory",
+    *("audit", "conformal", "losses", "metrics", "prioritization", "recalibration", "theory"),
 )
 
 
@@ -333,7 +313,7 @@ def test_at_the_edges_there_is_a_number_or_a_sentence(name, edge):
 
 
 @pytest.mark.parametrize("dtype", validate.FLOATS)
-@pytest.mark.parametrize("temperature", [1e-300, 1e-40, 1e-3, 0.5, 1e3, 1e300])
+@pytest.mark.parametrize("temperature", [1e-300, 1e-3, 0.5, 1e300])
 def test_no_temperature_makes_nan_of_logits_of_any_type(dtype, temperature):
     scaler = recalibration.TemperatureScaler.of(temperature)
     for scale in (1e-3, 10, torch.finfo(dtype).max / 8):
@@ -346,19 +326,9 @@ def test_no_temperature_makes_nan_of_logits_of_any_type(dtype, temperature):
         torch.testing.assert_close(scaler.probs(z).double(), expected, rtol=0.02, atol=0.02)
 
 
-def test_a_class_that_neither_prior_has_is_said():
-    for probs, new in (([[1.0, 0], [0.5, 0.5]], [0, 1]), ([[0.4, 0.6, 0]], [0, 0, 1])):
-        old = [1 / len(new)] * len(new)
-        with pytest.raises(ValueError, match="new must leave each row possible, but row 0"):
-            recalibration.change_prior(probs, old=old, new=new)
-
-
 @pytest.mark.parametrize("name", ENTRIES)
 def test_what_is_empty_has_no_score(name):
-    noted = Noted()
-    vars(noted)["_asked"] = {}
-    ENTRIES[name](noted)
-    if vars(noted)["_asked"]:
+    if asked(name):
         with pytest.raises((ValueError, TypeError), match=r"empty|must"):
             ENTRIES[name](Given(lambda value: value[:0]))
 
@@ -410,13 +380,12 @@ def test_without_a_generator_it_is_torchs_own(name):
 FITS = [name for name in ENTRIES if name.startswith(("recalibration.", "audit"))]
 
 
-@pytest.mark.parametrize("outside", [torch.float32, torch.float64])
-def test_threads_leave_the_process_as_it_was(plain, outside):
+def test_threads_leave_the_process_as_it_was(plain):
     expected = {name: plain(name) for name in FITS}
     before, torch_threads = list(warnings.filters), torch.get_num_threads()
-    with default_dtype(outside), ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda name: (name, numbers(ENTRIES[name](GIVEN))), FITS * 3))
-        assert torch.get_default_dtype() == outside
+    with default_dtype(torch.float64), ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda name: (name, numbers(ENTRIES[name](GIVEN))), FITS * 2))
+        assert torch.get_default_dtype() == torch.float64
     assert warnings.filters == before
     assert torch.get_num_threads() == torch_threads
     for name, one in found:

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from calibkit import conformal
 from calibkit.lab import data
+from tests import refusals
 
 ALPHA = 0.1
 GENERATOR = torch.Generator().manual_seed(0)
@@ -50,19 +51,6 @@ def test_the_quantile_is_the_place_that_a_loop_finds(n, alpha):
     assert conformal.conformal_quantile(scores, alpha) == expected
 
 
-def test_nine_scores_promise_90_per_cent_and_eight_do_not():
-    assert conformal.conformal_quantile(torch.arange(9.0), ALPHA) == 8
-    assert conformal.conformal_quantile(torch.arange(8.0), ALPHA) == math.inf
-
-
-def test_a_new_score_lies_at_or_below_it_as_often_as_promised():
-    """Exchangeable scores: k / (n + 1) = 18 / 20 of the new ones, to 3 standard errors."""
-    draws = torch.rand(40_000, 20, generator=GENERATOR, dtype=torch.float64)
-    covered = [row[-1] <= conformal.conformal_quantile(row[:-1], ALPHA) for row in draws]
-    share = np.mean(covered)
-    assert abs(share - 0.9) < 3 * math.sqrt(0.9 * 0.1 / len(draws))
-
-
 @pytest.mark.parametrize("n", [50, 999, 1000, 1503])
 def test_sets_of_the_simplest_score_are_those_of_mapie(known, n):
     drawn, probs = known
@@ -81,13 +69,6 @@ def test_each_group_has_the_quantile_of_its_own_scores():
     assert found.tolist() == [*expected, math.inf]
 
 
-def test_equal_weights_change_nothing():
-    for n in (5, 19, 200):
-        scores = torch.rand(n, generator=GENERATOR)
-        found = conformal.weighted_quantiles(scores, torch.full((n,), 0.3), [0.3], ALPHA)
-        assert found.item() == conformal.conformal_quantile(scores, ALPHA)
-
-
 def test_weighted_thresholds_are_those_of_a_loop():
     scores, weights, new = (torch.rand(n, generator=GENERATOR).double() for n in (60, 60, 7))
     found = conformal.weighted_quantiles(scores, weights, 20 * new, 0.3)
@@ -102,33 +83,6 @@ def test_whole_weights_are_copies():
     copies = scores.repeat_interleave(weights)
     found = conformal.weighted_quantiles(scores, weights, [1.0], 0.2)
     assert found.item() == conformal.conformal_quantile(copies, 0.2)
-
-
-def test_weights_keep_the_promise_under_a_shift_and_no_weights_break_it():
-    """x in {0, 1}: 1 is hard, one calibration image in five and four new ones in five."""
-    covered, plain = [], []
-    for _ in range(1500):
-        x = (torch.rand(201, generator=GENERATOR) < 0.2).long()
-        x[-1] = (torch.rand(1, generator=GENERATOR) < 0.8).long()
-        score = torch.rand(201, generator=GENERATOR) * (1 + 2 * x)
-        ratio = torch.tensor([0.2 / 0.8, 0.8 / 0.2])[x]
-        limit = conformal.weighted_quantiles(score[:-1], ratio[:-1], ratio[-1:], ALPHA)
-        covered.append(float(score[-1] <= limit))
-        plain.append(float(score[-1] <= conformal.conformal_quantile(score[:-1], ALPHA)))
-    error = math.sqrt(0.9 * 0.1 / len(covered))
-    assert np.mean(covered) > 0.9 - 3 * error
-    assert np.mean(plain) < 0.9 - 10 * error
-
-
-def test_exact_coverage_is_what_labels_drawn_from_the_posterior_give(known):
-    drawn, probs = known
-    sets = probs > 0.2
-    exact = conformal.exact_coverage(sets, drawn.posterior)
-    labels = torch.multinomial(drawn.posterior, 200, replacement=True, generator=GENERATOR)
-    counted = sets.gather(1, labels).double()
-    error = (exact * (1 - exact) / 200).mean().div(len(sets)).sqrt().item()
-    assert abs(counted.mean().item() - exact.mean().item()) < 3 * error
-    assert (counted.mean(dim=1) - exact).abs().max() < 6 * math.sqrt(0.25 / 200)
 
 
 def test_the_coverage_of_a_true_class_weighs_each_image_by_its_posterior(known):
@@ -156,12 +110,12 @@ def test_coverage_at_many_thresholds_is_that_of_the_sets(known):
         assert coverage.item() == pytest.approx(exact.item(), abs=1e-12)
 
 
-@pytest.mark.parametrize("n", [20, 99, 500])
+@pytest.mark.parametrize("n", [20, 99])
 def test_the_coverage_over_calibration_sets_follows_its_beta_law(known, n):
     """Calibration sets are drawn with labels from the posterior; Kolmogorov and Smirnov's test."""
     drawn, probs = known
     limits = []
-    for _ in range(600):
+    for _ in range(300):
         chosen = torch.randint(len(probs), (n,), generator=GENERATOR)
         labels = torch.multinomial(drawn.posterior[chosen], 1, generator=GENERATOR)[:, 0]
         limits.append(conformal.conformal_quantile(1 - probs[chosen, labels], ALPHA))
@@ -181,20 +135,6 @@ def test_the_laws_have_their_closed_moments():
     assert counted.var() == pytest.approx(new * law.var() * (n + 1 + new))
 
 
-def test_counts_of_new_images_follow_the_beta_binomial_law():
-    n, new = 30, 40
-    counts = []
-    for _ in range(4000):
-        scores = torch.rand(n + new, generator=GENERATOR)
-        limit = conformal.conformal_quantile(scores[:n], ALPHA)
-        counts.append((scores[n:] <= limit).sum().item())
-    law = conformal.counted_law(n, ALPHA, new)
-    assert abs(np.mean(counts) - law.mean()) < 3 * law.std() / math.sqrt(len(counts))
-    low = np.mean(np.array(counts) <= 30)
-    p = law.cdf(30)
-    assert abs(low - p) < 3 * math.sqrt(p * (1 - p) / len(counts))
-
-
 def test_the_smallest_sets_keep_the_promise_and_lose_it_without_their_last_class(known):
     exact = known[0].posterior[:300]
     sets = conformal.smallest_sets(exact, 0.9)
@@ -209,30 +149,22 @@ def test_a_set_of_one_class_is_never_empty():
     assert conformal.smallest_sets(even, 0.3).tolist() == [[True] * 3 + [False] * 7]
 
 
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: conformal.conformal_quantile([], ALPHA), "scores is empty"),
-        (lambda: conformal.conformal_quantile([0.1, math.nan], ALPHA), "scores must be finite"),
-        (lambda: conformal.conformal_quantile([0.1], 0), "alpha must lie in"),
-        (lambda: conformal.conformal_quantile([0.1], 1.0), "alpha must lie in"),
-        (lambda: conformal.group_quantiles([0.1, 0.2], [0], ALPHA), "groups must have one entry"),
-        (lambda: conformal.group_quantiles([0.1], [-1], ALPHA, count=2), "groups must lie in"),
-        (lambda: conformal.weighted_quantiles([0.1], [1, 1], [1], ALPHA), "one entry per row"),
-        (lambda: conformal.weighted_quantiles([0.1], [0.0], [1], ALPHA), "must not all be zero"),
-        (lambda: conformal.weighted_quantiles([0.1], [1.0], [-1.0], ALPHA), "0 or more, got -1"),
-        (lambda: conformal.exact_coverage([[True]], [[0.5, 0.5]]), "must have shape"),
-        (lambda: conformal.coverage_at([[0.1, 0.2]], [[0.5, 0.6]], [1.0]), "posterior"),
-        (lambda: conformal.coverage_law(8, ALPHA), "n must be at least 9"),
-        (lambda: conformal.smallest_sets([[0.5, 0.5]], 1.0), "level must lie in"),
-        (lambda: conformal.counted_law(99, ALPHA, 0), "new"),
-    ],
-)
-def test_bad_input_is_named(call, words):
-    with pytest.raises(ValueError, match=words.replace("(", r"\(")):
-        call()
-
-
-def test_sets_must_be_true_or_false():
-    with pytest.raises(TypeError, match="sets must be bool"):
-        conformal.exact_coverage([[1, 0]], [[0.5, 0.5]])
+@refusals.each("""
+    conformal.conformal_quantile([], ALPHA) -> ValueError: ...scores is empty
+    conformal.conformal_quantile([0.1, math.nan], ALPHA) -> ValueError: ...scores must be finite
+    conformal.conformal_quantile([0.1], 0) -> ValueError: ...alpha must lie in
+    conformal.conformal_quantile([0.1], 1.0) -> ValueError: ...alpha must lie in
+    conformal.group_quantiles([0.1, 0.2], [0], ALPHA) -> ValueError: ...groups must have one entry
+    conformal.group_quantiles([0.1], [-1], ALPHA, count=2) -> ValueError: ...groups must lie in
+    conformal.weighted_quantiles([0.1], [1, 1], [1], ALPHA) -> ValueError: ...one entry per row
+    conformal.weighted_quantiles([0.1], [0.0], [1], ALPHA) -> ValueError: ...must not all be zero
+    conformal.weighted_quantiles([0.1], [1.0], [-1.0], ALPHA) -> ValueError: ...0 or more, got -1
+    conformal.exact_coverage([[True]], [[0.5, 0.5]]) -> ValueError: ...must have shape
+    conformal.coverage_at([[0.1, 0.2]], [[0.5, 0.6]], [1.0]) -> ValueError: ...posterior
+    conformal.coverage_law(8, ALPHA) -> ValueError: ...n must be at least 9
+    conformal.smallest_sets([[0.5, 0.5]], 1.0) -> ValueError: ...level must lie in
+    conformal.counted_law(99, ALPHA, 0) -> ValueError: ...new
+    conformal.exact_coverage([[1, 0]], [[0.5, 0.5]]) -> TypeError: sets must be bool
+""")
+def test_bad_input_is_named(call, refused):
+    refusals.check(call, refused, globals())

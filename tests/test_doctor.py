@@ -22,38 +22,27 @@ def test_everything_is_in_place_here():
     assert "make lab" in text
 
 
-def test_a_missing_package_is_named_with_the_way_to_get_it(monkeypatch, capsys):
-    real = importlib.metadata.version
+COURSE = {*doctor.COURSE, "sphinx"}
+
+
+def without(*names):
+    """What `doctor.version` says where these packages are missing."""
 
     def version(name):
-        if name == "papermill":
+        if name in names:
             raise importlib.metadata.PackageNotFoundError(name)
-        return real(name)
+        return importlib.metadata.version(name)
 
-    monkeypatch.setattr(doctor, "version", version)
+    return version
+
+
+def test_what_is_missing_is_named_with_the_way_to_get_it(monkeypatch, capsys):
+    monkeypatch.setattr(doctor, "version", without("papermill"))
     assert __main__.main(["doctor"]) == 1
     said = capsys.readouterr().out
     assert "papermill is missing" in said
     assert "pip install papermill" in said
-
-
-COURSE = {*doctor.COURSE, "sphinx"}
-
-
-@pytest.fixture
-def alone(monkeypatch):
-    """The package without anything of the course."""
-    real = importlib.metadata.version
-
-    def version(name):
-        if name in COURSE:
-            raise importlib.metadata.PackageNotFoundError(name)
-        return real(name)
-
-    monkeypatch.setattr(doctor, "version", version)
-
-
-def test_the_package_alone_is_healthy_and_hears_what_the_course_would_add(alone, capsys):
+    monkeypatch.setattr(doctor, "version", without(*COURSE))  # the package alone is healthy
     assert __main__.main(["doctor"]) == 0
     said = capsys.readouterr().out
     assert "[!!]" not in said
@@ -61,17 +50,7 @@ def test_the_package_alone_is_healthy_and_hears_what_the_course_would_add(alone,
     assert said.splitlines()[-1].endswith(
         'the course would add: python -m pip install "calibkit[course]"'
     )
-
-
-def test_the_package_without_a_part_of_its_own_is_not(alone, monkeypatch, capsys):
-    known = doctor.version
-
-    def version(name):
-        if name == "pandas":
-            raise importlib.metadata.PackageNotFoundError(name)
-        return known(name)
-
-    monkeypatch.setattr(doctor, "version", version)
+    monkeypatch.setattr(doctor, "version", without(*COURSE, "pandas"))
     assert __main__.main(["doctor"]) == 1
     said = capsys.readouterr().out
     assert "[!!] pandas is missing" in said
@@ -79,12 +58,7 @@ def test_the_package_without_a_part_of_its_own_is_not(alone, monkeypatch, capsys
 
 
 @pytest.mark.parametrize(
-    ("name", "install"),
-    [
-        ("papermill", '"calibkit[course]"'),
-        ("sklearn.metrics", "calibkit"),
-        ("nbformat.v4", '"calibkit[course]"'),
-    ],
+    ("name", "install"), [("nbformat.v4", '"calibkit[course]"'), ("sklearn.metrics", "calibkit")]
 )
 def test_a_command_that_misses_a_package_says_it_in_one_line(name, install, monkeypatch, capsys):
     def missing(_):
@@ -125,10 +99,3 @@ def test_it_speaks_even_where_torch_is_missing():
     assert done.returncode == 1
     assert "no device can be chosen" in done.stdout
     assert "Traceback" not in done.stderr
-
-
-@pytest.mark.parametrize(("device", "end"), [("cpu", "device cpu"), ("cuda:0", "device cuda:0")])
-def test_the_line_for_notebooks_has_no_path(device, end):
-    line = doctor.machine(device)
-    assert line.endswith(end)
-    assert "/" not in line

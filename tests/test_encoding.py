@@ -4,8 +4,6 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[1]
 FILES = [p for top in ("calibkit", "data_scripts", "tests") for p in (ROOT / top).rglob("*.py")]
 MODE = re.compile(r"[rwax]\+?t?")
@@ -39,19 +37,3 @@ def test_an_encoding_is_named_everywhere():
     found = [f"{p.relative_to(ROOT)}:{line}" for p, many in lines.items() for line in many]
     assert not found, f'write encoding="utf-8" in {found}'
     assert len(FILES) > 200
-
-
-@pytest.mark.parametrize(
-    ("call", "good"),
-    [
-        ("p.read_text()", 'p.read_text(encoding="utf-8")'),
-        ("p.write_text(x)", 'p.write_text(x, "utf-8")'),
-        ("open(p)", "open(p, encoding=e)"),
-        ('open(p, "w")', 'open(p, "wb")'),
-        ('p.open("a")', 'p.open("rb")'),
-        ("p.open()", "tarfile.open(p)"),
-    ],
-)
-def test_a_call_without_one_is_found(call, good):
-    assert bare_calls(f"x = 1\n{call}") == [2]
-    assert bare_calls(good) == []

@@ -38,25 +38,12 @@ def test_a_tested_version_is_pinned_and_allowed(requirement):
     assert exact.version in requirement.specifier
 
 
-def test_constraints_name_versions_and_nothing_else():
-    text = (ROOT / "constraints.txt").read_text(encoding="utf-8")
-    assert "://" not in text
-    assert " @ " not in text
-    assert all(pin.url is None and len(pin.specifier) == 1 for pin in CONSTRAINTS)
-
-
 def test_conda_installs_the_same_through_pip():
     environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
     python = next(d for d in environment["dependencies"] if str(d).startswith("python "))
     (pip,) = [d["pip"] for d in environment["dependencies"] if isinstance(d, dict)]
     assert SpecifierSet(python.removeprefix("python ")) == SpecifierSet(PROJECT["requires-python"])
     assert pip == ["-c constraints.txt", "-e .[test]"]
-
-
-def test_what_the_user_fixed_is_required():
-    fixed = {"torch", "torchvision", "jupyterlab", "ipywidgets", "matplotlib", "seaborn"}
-    fixed |= {"nbval", "papermill"}
-    assert fixed <= {requirement.name for requirement in requirements()}
 
 
 def test_a_headless_machine_needs_neither_jupyter_nor_widgets():

@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from netcal.metrics import MMCE
 from netcal.regularization import MMCEPenalty
 from torch.autograd import gradcheck, gradgradcheck
 from torchvision.ops import sigmoid_focal_loss
 
 from calibkit import devices, losses
+from tests import refusals
 
 LOSSES = {
     "cross_entropy": losses.cross_entropy,
@@ -36,16 +35,6 @@ LOSSES = {
 SOFT = [name for name in LOSSES if name not in ("dual_focal", "forward_corrected")]
 UNWEIGHTED = ("confidence_penalty", "brier", "mmce", "forward_corrected")
 WEIGHTED = [name for name in LOSSES if name.split()[0] not in UNWEIGHTED]
-CONVEX_AT_TARGET = (
-    "cross_entropy",
-    "focal 0.5",
-    "focal 3",
-    "flsd",
-    "flsd 5-3-2",
-    "dual_focal",
-    "brier",
-    "forward_corrected",
-)
 
 
 def even_noise(classes, rate=0.3):
@@ -151,12 +140,11 @@ def test_definition_on_soft_labels(name):
 
 
 @pytest.mark.parametrize("name", SOFT)
-@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
-def test_one_hot_soft_labels_equal_labels(name, reduction):
+def test_one_hot_soft_labels_equal_labels(name):
     for classes in (5, 40):
         logits, target = batch(classes=classes)
-        hard = LOSSES[name](logits, target, reduction=reduction)
-        soft = LOSSES[name](logits, F.one_hot(target, classes).double(), reduction=reduction)
+        hard = LOSSES[name](logits, target)
+        soft = LOSSES[name](logits, F.one_hot(target, classes).double())
         torch.testing.assert_close(soft, hard, rtol=1e-12, atol=1e-14)
 
 
@@ -204,26 +192,7 @@ def test_label_smoothing_forms():
     assert default == losses.label_smoothing(logits, target, alpha=0.05, divisor="K")
 
 
-def test_confidence_penalty_costs_peaked_predictions():
-    even, peaked = torch.tensor([[0.0, 0.0]]), torch.tensor([[9.0, 0.0]])
-    target = torch.tensor([0])
-
-    def extra(logits):
-        return (
-            losses.confidence_penalty(logits, target, weight=0.5)
-            - losses.cross_entropy(logits, target)
-        ).item()
-
-    assert extra(even) == pytest.approx(-0.5 * math.log(2))
-    assert -0.01 < extra(peaked) < 0
-    logits, target = batch()
-    assert losses.confidence_penalty(logits, target) == losses.confidence_penalty(
-        logits, target, weight=0.1
-    )
-
-
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("scale", [0.5, 2, 20])
+@pytest.mark.parametrize(("seed", "scale"), [(0, 0.5), (1, 2), (2, 20)])
 def test_mmce_is_netcals(seed, scale):
     logits, target = batch(80, 4, seed=seed, scale=scale)
     target[:40] = logits[:40].argmax(1)
@@ -281,7 +250,7 @@ def test_mmce_of_one_sided_batches(variant, hit):
     assert losses.mmce_penalty(logits, target, variant=variant).item() == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_mmce_squared_divides_each_pair_twice(seed):
     logits, target = batch(40, 4, seed=seed, scale=2)
     target[:25] = logits[:25].argmax(1)
@@ -388,12 +357,6 @@ def test_flsd_steps_hold_their_upper_value_on_the_edge(dtype):
         torch.testing.assert_close(losses.flsd(even, one_hot, gammas=gammas), expected)
 
 
-def test_default_flsd_is_53():
-    logits, target = batch()
-    assert losses.flsd(logits, target) == losses.flsd(logits, target, gammas="5-3")
-    assert losses.flsd(logits, target) != losses.flsd(logits, target, gammas="5-3-2")
-
-
 def test_a_common_offset_costs_no_digits():
     for classes in (5, 40):
         logits, target = batch(30, classes, dtype=torch.float32)
@@ -431,10 +394,10 @@ def test_near_certainty_keeps_its_digits():
 # --- gradients, tracing, precision -----------------------------------------------------------
 
 
-@pytest.mark.parametrize("classes", [4, 33])
+@pytest.mark.parametrize(("n", "classes"), [(4, 4), (2, 33)])
 @pytest.mark.parametrize("name", LOSSES)
-def test_gradients(name, classes):
-    logits, target = batch(4, classes)
+def test_gradients(name, n, classes):
+    logits, target = batch(n, classes)
     logits.requires_grad_()
     assert gradcheck(lambda z: LOSSES[name](z, target), logits)
     assert gradgradcheck(lambda z: LOSSES[name](z, target, reduction="none"), logits)
@@ -445,14 +408,6 @@ def test_gradients_on_soft_labels(name):
     logits, _ = batch(4)
     logits.requires_grad_()
     assert gradcheck(lambda z: LOSSES[name](z, soft_rows(4)), logits)
-
-
-def test_backward_twice_through_one_graph():
-    logits, target = batch()
-    logits.requires_grad_()
-    loss = losses.flsd(logits, target)
-    first = torch.autograd.grad(loss, logits, retain_graph=True)[0].clone()
-    assert torch.equal(first, torch.autograd.grad(loss, logits)[0])
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -486,18 +441,21 @@ def test_certainty_is_free_of_loss_and_gradient(gamma):
     assert torch.autograd.grad(wrong, logits)[0].tolist() == [[1.0, 0.0, -1.0]]
 
 
-@pytest.mark.parametrize("name", LOSSES)
-def test_compiles_whole(name):
+def test_compiles_whole():
     torch.compiler.reset()
     logits, target = batch(dtype=torch.float32)
-    compiled = torch.compile(LOSSES[name], backend="eager", fullgraph=True)
-    for y in (target, soft_rows(dtype=torch.float32))[: 1 + (name in SOFT)]:
-        pairs = []
-        for loss in (LOSSES[name], compiled):
-            z = logits.clone().requires_grad_()
-            value = loss(z, y)
-            pairs.append((value.detach(), *torch.autograd.grad(value, z)))
-        torch.testing.assert_close(pairs[1], pairs[0])
+    soft = soft_rows(dtype=torch.float32)
+
+    def every(z):
+        hard = [loss(z, target) for loss in LOSSES.values()]
+        return torch.stack([*hard, losses.flsd(z, soft), losses.mmce(z, soft)])
+
+    pairs = []
+    for losses_of in (every, torch.compile(every, backend="eager", fullgraph=True)):
+        z = logits.clone().requires_grad_()
+        values = losses_of(z)
+        pairs.append((values.detach(), *torch.autograd.grad(values.square().sum(), z)))
+    torch.testing.assert_close(*pairs)
 
 
 def test_compiles_forward_and_backward():
@@ -532,27 +490,10 @@ def test_function_transforms(name):
             torch.testing.assert_close(grad, alone)
 
 
-@pytest.mark.parametrize("case", ["target bool", "target shape", "target float labels"])
-def test_types_are_checked_under_transforms(case):
-    _, target, error, message = BAD[case]
-    with pytest.raises(error, match=message):
-        torch.func.grad(partial(losses.flsd, target=target))(Z)
-
-
-def test_function_transforms_over_the_options():
-    logits, target = batch()
-    gamma = torch.linspace(0, 3, 36).reshape(3, 12)
-    weights = torch.linspace(0.5, 2, 15).reshape(3, 5)
-
-    def loss(gamma, weights):
-        return losses.focal(logits, target, gamma=gamma, class_weights=weights)
-
-    together = torch.func.vmap(loss)(gamma, weights)
-    alone = torch.stack([loss(*pair) for pair in zip(gamma, weights, strict=True)])
-    torch.testing.assert_close(together, alone)
-    soft = torch.stack([soft_rows(seed=seed) for seed in range(3)])
-    together = torch.func.vmap(partial(losses.flsd, logits))(soft)
-    torch.testing.assert_close(together, torch.stack([losses.flsd(logits, q) for q in soft]))
+def test_types_are_checked_under_transforms():
+    for target in (Y > 0, Y.float()):
+        with pytest.raises(TypeError, match=r"^target .*must be integer"):
+            torch.func.grad(partial(losses.flsd, target=target))(Z)
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -587,96 +528,13 @@ def test_arrays_and_small_integers():
     logits, target = batch()
     expected = losses.brier(logits, target)
     assert losses.brier(logits.numpy(), target.numpy()) == expected
-    for dtype in (torch.uint8, torch.int16, torch.int32):
-        assert losses.focal(logits, target.to(dtype), gamma=1) == losses.focal(
-            logits, target, gamma=1
-        )
+    assert losses.brier(logits, target.to(torch.uint8)) == expected
     rough = soft_rows().float()
     for name in SOFT:  # soft labels in another float type than the logits
         torch.testing.assert_close(
             LOSSES[name](logits, rough), LOSSES[name](logits, rough.double()), msg=name
         )
         assert LOSSES[name](logits.float(), soft_rows()).dtype == torch.float32
-
-
-# --- properties ------------------------------------------------------------------------------
-
-# quarters stay exact when shifted, so that ties and the steps of gamma stay where they are
-numbers = st.integers(-120, 120).map(lambda quarters: quarters / 4)
-batches = st.integers(2, 6).flatmap(
-    lambda classes: st.lists(
-        st.tuples(
-            st.lists(numbers, min_size=classes, max_size=classes), st.integers(0, classes - 1)
-        ),
-        min_size=1,
-        max_size=6,
-    )
-)
-
-
-def unpack(rows):
-    return torch.tensor([z for z, _ in rows], dtype=torch.float64), torch.tensor(
-        [y for _, y in rows]
-    )
-
-
-def at_a_step_of_gamma(logits, target):
-    p = logits.softmax(dim=1)[range(len(target)), target]
-    return any(((p - step).abs() < 1e-9).any() for step in (0.2, 0.5))
-
-
-@given(batches, st.randoms(use_true_random=False))
-@settings(deadline=None, max_examples=40)
-def test_order_of_samples_and_classes(rows, random):
-    logits, target = unpack(rows)
-    samples = random.sample(range(len(target)), len(target))
-    classes = random.sample(range(logits.shape[1]), logits.shape[1])
-    place = torch.tensor(classes).argsort()
-    for name, loss in LOSSES.items():
-        if name.startswith("mmce") and len(set(logits.flatten().tolist())) < logits.numel():
-            continue  # tied logits: which class is predicted depends on the order
-        if name.startswith("flsd") and at_a_step_of_gamma(logits, target):
-            continue  # rounding decides on which side p lies, and that depends on the order
-        value = loss(logits, target)
-        torch.testing.assert_close(loss(logits[samples], target[samples]), value, msg=name)
-        torch.testing.assert_close(loss(logits[:, classes], place[target]), value, msg=name)
-        torch.testing.assert_close(
-            loss(logits + 3.5, target), value, rtol=1e-6, atol=1e-9, msg=name
-        )
-
-
-@given(batches, st.floats(0, 6), st.floats(0, 6))
-@settings(deadline=None, max_examples=40)
-def test_bounds(rows, first, second):
-    logits, target = unpack(rows)
-    low, high = sorted((first, second))
-
-    def each(loss, **options):
-        return loss(logits, target, reduction="none", **options)
-
-    ce = each(losses.cross_entropy)
-    less, more = (each(losses.focal, gamma=gamma) for gamma in (high, low))
-    assert (less >= 0).all()
-    assert (less <= more + 1e-12).all()  # gamma only ever lowers the loss
-    assert (more <= ce + 1e-12).all()
-    dual_each = each(losses.dual_focal, gamma=low)
-    assert (dual_each >= more - 1e-12).all()  # p_next is added to 1 - p
-    assert (dual_each <= ce + 1e-12).all()
-    brier = each(losses.brier)
-    assert ((brier >= 0) & (brier <= 2)).all()
-    entropy = (ce - each(losses.confidence_penalty, weight=1.0)).numpy()
-    assert (entropy >= -1e-12).all()
-    assert (entropy <= math.log(logits.shape[1]) + 1e-9).all()
-
-
-@pytest.mark.parametrize("name", CONVEX_AT_TARGET)
-def test_gradient_steps_find_the_label(name):
-    logits, target = torch.zeros(6, 3, requires_grad=True), torch.arange(6) % 3
-    for _ in range(40):
-        (grad,) = torch.autograd.grad(LOSSES[name](logits, target, reduction="sum"), logits)
-        logits = (logits - 0.5 * grad).detach().requires_grad_()
-    assert torch.equal(logits.argmax(1), target)
-    assert logits.softmax(1).amax(1).min() > 0.6
 
 
 # --- noisy labels ----------------------------------------------------------------------------
@@ -698,47 +556,6 @@ def test_forward_corrected_without_noise_is_cross_entropy():
     torch.testing.assert_close(without, losses.cross_entropy(logits, target))
     distant = torch.tensor([[0.0, 500.0]])  # e^-500 is 0 in every type
     assert losses.forward_corrected(distant, torch.tensor([0]), transition=torch.eye(2)) == 500
-
-
-def test_forward_corrected_finds_the_clean_distribution():
-    # in expectation over noisy labels the minimiser is p itself, and not p N
-    clean = torch.tensor([0.5, 0.2, 0.3], dtype=torch.float64)
-    noisy = clean @ LOPSIDED
-    logits = torch.zeros(3, dtype=torch.float64, requires_grad=True)
-    optimiser = torch.optim.LBFGS([logits], max_iter=200, line_search_fn="strong_wolfe")
-
-    def risk():
-        optimiser.zero_grad()
-        each = losses.forward_corrected(
-            logits.expand(3, 3), torch.arange(3), transition=LOPSIDED, reduction="none"
-        )
-        total = noisy @ each
-        total.backward()
-        return total
-
-    optimiser.step(risk)
-    torch.testing.assert_close(logits.detach().softmax(0), clean, rtol=1e-4, atol=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("transition", "message"),
-    [
-        (torch.eye(4), r"^transition must be \(5, 5\).*got \(4, 4\)"),
-        (torch.ones(5), "^transition"),
-        (2 * torch.eye(5), "^transition"),
-        (torch.full((5, 5), math.nan), "^transition"),
-        (torch.eye(5)[[0, 1, 2, 3, 3]], "^transition never gives label 4"),
-    ],
-)
-def test_forward_corrected_refuses(transition, message):
-    logits, _ = batch()
-    with pytest.raises(ValueError, match=message):
-        losses.forward_corrected(logits, torch.arange(12) % 5, transition=transition)
-
-
-def test_forward_corrected_takes_labels_only():
-    with pytest.raises(ValueError, match=r"^target must be .* for forward_corrected"):
-        losses.forward_corrected(batch()[0], soft_rows(), transition=torch.eye(5))
 
 
 # --- class weights and schedules -------------------------------------------------------------
@@ -815,6 +632,8 @@ def test_scheduled_gamma():
 # --- bad input -------------------------------------------------------------------------------
 
 Z, Y, Q = *batch(4, 3, torch.float32), soft_rows(4, 3, torch.float32)
+NAN, INF = math.nan, math.inf
+FUNCTIONS = {**LOSSES, "mmce_penalty": losses.mmce_penalty}
 
 
 def with_value(tensor, value):
@@ -823,207 +642,116 @@ def with_value(tensor, value):
     return tensor
 
 
-BAD = {
-    "logits nan": (with_value(Z, math.nan), Y, ValueError, r"^logits must be finite, got nan"),
-    "logits inf": (with_value(Z, math.inf), Y, ValueError, r"^logits must be finite, got inf"),
-    "logits shape": (Z[0], Y, ValueError, r"^logits must have 2 dimension"),
-    "logits one class": (Z[:, :1], Y * 0, ValueError, r"^logits must have one column per class"),
-    "logits integer": (Z.long(), Y, TypeError, r"^logits must be floating point"),
-    "logits complex": (Z.cfloat(), Y, TypeError, r"^logits must be real numbers"),
-    "logits empty": (Z[:0], Y[:0], ValueError, r"^logits is empty"),
-    "logits text": ("text", Y, TypeError, r"^logits must be a tensor or array"),
-    "target length": (Z, Y[:3], ValueError, r"^target must have one entry per row, 4, got 3"),
-    "target shape": (Z, Y[:, None, None], ValueError, r"^target must be \(n,\) integer labels or"),
-    "target float labels": (Z, Y.float(), TypeError, r"^target of shape \(4,\) must be integer"),
-    "target bool": (Z, Y > 0, TypeError, r"^target must be integers, got torch.bool"),
-    "target empty": (Z, Y[:0], ValueError, r"^target is empty"),
-    "target negative": (Z, Y - 100, ValueError, r"^target must lie in \[0, 3\)"),
-    "target ignored": (Z, torch.tensor([0, 1, 2, -100]), ValueError, r"got -100"),
-    "target too large": (
-        Z,
-        torch.tensor([0, 1, 2, 3]),
-        ValueError,
-        r"^target must lie in .* got 3",
-    ),
-    "target device": (Z, Y.to("meta"), ValueError, r"^target is on meta"),
-}
-BAD_SOFT = {
-    "soft width": (Z, Q[:, :2], ValueError, r"^target must have the shape of logits"),
-    "soft sum": (Z, Q * 0.9, ValueError, r"^target must have rows that sum to 1"),
-    "soft negative": (Z, Q - 1, ValueError, r"^target must lie in \[0, 1\]"),
-    "soft logits": (Z, Z, ValueError, r"^target must lie in \[0, 1\]"),
-    "soft nan": (Z, with_value(Q, math.nan), ValueError, r"^target must be finite"),
-    "soft length": (Z, Q[:3], ValueError, r"^target must have one entry per row"),
-}
-FUNCTIONS = {**LOSSES, "mmce_penalty": losses.mmce_penalty}
+@refusals.each("""
+    f(with_value(Z, NAN), Y) -> ValueError: logits must be finite, got nan
+    f(with_value(Z, INF), Y) -> ValueError: logits must be finite, got inf
+    f(Z[0], Y) -> ValueError: logits must have 2 dimension
+    f(Z[:, :1], Y * 0) -> ValueError: logits must have one column per class
+    f(Z.long(), Y) -> TypeError: logits must be floating point
+    f(Z[:0], Y[:0]) -> ValueError: logits is empty
+    f("text", Y) -> TypeError: logits must be a tensor or array
+    f(Z, Y[:3]) -> ValueError: target must have one entry per row, 4, got 3
+    f(Z, Y[:, None, None]) -> ValueError: target must be (n,) integer labels or
+    f(Z, Y.float()) -> TypeError: target of shape (4,) must be integer
+    f(Z, Y > 0) -> TypeError: target must be integers, got torch.bool
+    f(Z, Y - 100) -> ValueError: target must lie in [0, 3)
+    f(Z, torch.tensor([0, 1, 2, -100])) -> ValueError: ...got -100
+    f(Z, torch.tensor([0, 1, 2, 3])) -> ValueError: ...got 3
+    f(Z, Y.to("meta")) -> ValueError: target is on meta
+    f(Z, Q[:, :2]) -> ValueError: target must have the shape of logits
+    f(Z, Q * 0.9) -> ValueError: target must have rows that sum to 1
+    f(Z, Z) -> ValueError: target must lie in [0, 1]
+    f(Z, with_value(Q, NAN)) -> ValueError: target must be finite
+    f(Z, Q[:3]) -> ValueError: target must have one entry per row
+""")
+def test_bad_input(call, refused):
+    for function in FUNCTIONS.values():
+        refusals.check(call, refused, {**globals(), "f": function})
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize("case", [*BAD, *BAD_SOFT])
-def test_bad_input(name, case):
-    logits, target, error, message = {**BAD, **BAD_SOFT}[case]
-    with pytest.raises(error, match=message):
-        FUNCTIONS[name](logits, target)
+@refusals.each("""
+    f(with_value(Z, NAN), Y, reduction="sum") -> ValueError: logits must be finite, got nan
+    f(with_value(Z, INF), Y, reduction="none") -> ValueError: logits must be finite, got inf
+    f(Z, Y, reduction="x") -> ValueError: reduction must be one of 'mean', 'sum', 'none', got 'x'
+""")
+def test_bad_input_of_every_reduction(call, refused):
+    for function in LOSSES.values():
+        refusals.check(call, refused, {**globals(), "f": function})
 
 
-@pytest.mark.parametrize("name", LOSSES)
-@pytest.mark.parametrize("case", ["logits nan", "logits inf"])
-@pytest.mark.parametrize("reduction", ["sum", "none"])
-def test_bad_values_in_every_reduction(name, case, reduction):
-    logits, target, error, message = BAD[case]
-    with pytest.raises(error, match=message):
-        LOSSES[name](logits, target, reduction=reduction)
+def test_probabilities_in_place_of_logits_are_refused():
+    words = r"^logits are probabilities, for every row sums to 1"
+    for name, function in FUNCTIONS.items():
+        for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
+            probs = Z.softmax(1).to(dtype).requires_grad_(name == "flsd")
+            for rows in (4, 2):
+                with pytest.raises(ValueError, match=words):
+                    function(probs[:rows], Y[:rows])
+            assert function(probs[:1], Y[:1]).isfinite()  # one row may sum to 1 by chance
+            assert function(probs.detach().log(), Y).isfinite()
+        assert function(torch.eye(3)[Y], Y).isfinite()  # an example by hand
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
-@pytest.mark.parametrize("tracked", [False, True])
-def test_probabilities_in_place_of_logits_are_refused(name, dtype, tracked):
-    probs = Z.softmax(1).to(dtype).requires_grad_(tracked)
-    for rows in (4, 2):
-        with pytest.raises(ValueError, match=r"^logits are probabilities, for every row sums to 1"):
-            FUNCTIONS[name](probs[:rows], Y[:rows])
-    assert FUNCTIONS[name](probs[:1], Y[:1]).isfinite()  # one row may sum to 1 by chance
-    assert FUNCTIONS[name](probs.detach().log(), Y).isfinite()
-    assert FUNCTIONS[name](torch.eye(3)[Y], Y).isfinite()  # an example by hand
+@refusals.each("""
+    f(Z, Y, class_weights=torch.ones(2)) -> ValueError: ...one entry per class, 3, got 2
+    f(Z, Y, class_weights=torch.ones(1, 3)) -> ValueError: ...must have 1 dimension
+    f(Z, Y, class_weights=torch.tensor([1, -1.0, 1])) -> ValueError: ...at least 0, got from -1 to 1
+    f(Z, Y, class_weights=torch.tensor([1, NAN, 1])) -> ValueError: ...must be finite
+    f(Z, Y, class_weights=torch.ones(3, device="meta")) -> ValueError: ...is on meta
+    f(Z, Y, class_weights=torch.zeros(3)) -> ValueError: ...are 0 for every label
+""")
+def test_bad_class_weights(call, refused):
+    for name in WEIGHTED:
+        refusals.check(call, refused, {**globals(), "f": LOSSES[name]})
 
 
-def test_overflowing_logits():
-    huge = torch.tensor([[3e38, -3e38]])
-    with pytest.raises(ValueError, match=r"^logits give a loss of inf: they go up to 3e\+38"):
-        losses.cross_entropy(huge, torch.tensor([1]))
-
-
-@pytest.mark.parametrize("name", LOSSES)
-def test_bad_reduction(name):
-    with pytest.raises(
-        ValueError, match=r"^reduction must be one of 'mean', 'sum', 'none', got 'x'"
-    ):
-        LOSSES[name](Z, Y, reduction="x")
-
-
-WEIGHTS = {
-    "length": (torch.ones(2), ValueError, "one entry per class, 3, got 2"),
-    "shape": (torch.ones(1, 3), ValueError, "must have 1 dimension"),
-    "negative": (torch.tensor([1.0, -1.0, 1.0]), ValueError, "at least 0, got from -1 to 1"),
-    "nan": (torch.tensor([1.0, math.nan, 1.0]), ValueError, "must be finite"),
-    "inf": (torch.tensor([1.0, math.inf, 1.0]), ValueError, "must be finite"),
-    "device": (torch.ones(3, device="meta"), ValueError, "is on meta"),
-    "empty": (torch.ones(0), ValueError, "is empty"),
-    "text": ("ones", TypeError, "must be a tensor"),
-    "all zero": (torch.zeros(3), ValueError, "are 0 for every label"),
-}
-
-
-@pytest.mark.parametrize("name", WEIGHTED)
-@pytest.mark.parametrize("case", WEIGHTS)
-def test_bad_class_weights(name, case):
-    weights, error, message = WEIGHTS[case]
-    with pytest.raises(error, match=rf"^class_weights.* {message}"):
-        LOSSES[name](Z, Y, class_weights=weights)
-
-
-N = math.nan
-SETTINGS = [
-    (losses.label_smoothing, {"alpha": 1.5}, ValueError, "^alpha must lie in"),
-    (losses.label_smoothing, {"alpha": -0.1}, ValueError, "^alpha must lie in"),
-    (losses.label_smoothing, {"alpha": N}, ValueError, "^alpha must lie in"),
-    (losses.label_smoothing, {"alpha": "0.1"}, TypeError, "^alpha must be a number"),
-    (losses.label_smoothing, {"alpha": 0.7, "divisor": "K-1"}, ValueError, r"^alpha .* 0\.666"),
-    (losses.label_smoothing, {"divisor": "k"}, ValueError, "^divisor must be one of 'K', 'K-1'"),
-    (losses.confidence_penalty, {"weight": -1}, ValueError, "^weight must lie in"),
-    (losses.confidence_penalty, {"weight": math.inf}, ValueError, "^weight must lie in"),
-    (losses.confidence_penalty, {"weight": "1"}, TypeError, "^weight must be a number"),
-    (losses.mmce, {"weight": -1}, ValueError, "^weight must lie in"),
-    (losses.mmce, {"weight": math.inf}, ValueError, "^weight must lie in"),
-    (
-        losses.mmce,
-        {"variant": "both"},
-        ValueError,
-        "^variant must be one of 'plain', 'weighted', 'squared'",
-    ),
-    (losses.mmce_penalty, {"variant": "both"}, ValueError, "^variant must be one of"),
-    (losses.mmce_penalty, {"width": 0}, ValueError, "^width must lie in"),
-    (losses.mmce_penalty, {"width": N}, ValueError, "^width must lie in"),
-    (losses.flsd, {"gammas": "53"}, ValueError, "^gammas must be one of '5-3', '5-3-2'"),
-]
-for focal_like in (losses.focal, losses.dual_focal):
-    SETTINGS += [
-        (focal_like, {"gamma": -1.0}, ValueError, "^gamma must lie in"),
-        (focal_like, {"gamma": N}, ValueError, "^gamma must lie in"),
-        (focal_like, {"gamma": math.inf}, ValueError, "^gamma must lie in"),
-        (
-            focal_like,
-            {"gamma": "2"},
-            TypeError,
-            "^gamma must be a tensor or array of numbers, got str",
-        ),
-        (focal_like, {"gamma": torch.ones(3)}, ValueError, "^gamma must have one entry per row"),
-        (focal_like, {"gamma": torch.ones(1, 4)}, ValueError, "^gamma must have 1 dimension"),
-        (focal_like, {"gamma": torch.ones(4).long()}, TypeError, "^gamma must be floating"),
-        (focal_like, {"gamma": -torch.ones(4)}, ValueError, "^gamma must be finite and at least 0"),
-        (focal_like, {"gamma": torch.ones(4) * N}, ValueError, "^gamma must be finite"),
-        (focal_like, {"gamma": torch.ones(4, device="meta")}, ValueError, "^gamma is on meta"),
-    ]
-
-
-@pytest.mark.parametrize(("loss", "options", "error", "message"), SETTINGS)
-def test_bad_settings(loss, options, error, message):
-    with pytest.raises(error, match=message):
-        loss(Z, Y, **options)
-
-
-def test_dual_focal_refuses_soft_labels():
-    with pytest.raises(ValueError, match=r"^target must be \(n,\) integer labels for dual_focal"):
-        losses.dual_focal(Z, Q, gamma=1.0)
-
-
-@pytest.mark.parametrize(
-    "function", [losses.inverse_frequency_weights, losses.class_balanced_weights]
-)
-@pytest.mark.parametrize(
-    ("counts", "error", "message"),
-    [
-        ([3, 0, 1], ValueError, "positive, got 0 in class 1"),
-        ([3, -2], ValueError, "positive, got -2 in class 1"),
-        ([3.0, N], ValueError, "must be finite"),
-        ([3.0, math.inf], ValueError, "must be finite"),
-        ([], ValueError, "is empty"),
-        ([[1, 2]], ValueError, "must have 1 dimension"),
-        ([True, True], TypeError, "must be real numbers"),
-        ([1j], TypeError, "must be real numbers"),
-        ("three", TypeError, "must be a tensor"),
-    ],
-)
-def test_bad_counts(function, counts, error, message):
-    with pytest.raises(error, match=f"^counts.*{message}"):
-        function(counts)
-
-
-@pytest.mark.parametrize("beta", [-0.1, 1.0, N])
-def test_bad_beta(beta):
-    with pytest.raises(ValueError, match=r"^beta must lie in"):
-        losses.class_balanced_weights([1, 2], beta=beta)
-
-
-@pytest.mark.parametrize(
-    ("epoch", "epochs", "error", "message"),
-    [
-        (-1, 5, ValueError, "^epoch must be"),
-        (5, 5, ValueError, r"^epoch must be in \[0, 4\]"),
-        (0, 0, ValueError, "^epochs must be at least 1"),
-        (0.5, 5, TypeError, "^epoch must be an integer"),
-        (0, 5.0, TypeError, "^epochs must be an integer"),
-    ],
-)
-def test_bad_epochs(epoch, epochs, error, message):
-    with pytest.raises(error, match=message):
-        losses.scheduled_gamma(epoch, epochs)
-
-
-def test_bad_schedule():
-    with pytest.raises(ValueError, match=r"^gammas must be one of '5-3-1', '5-3-2'"):
-        losses.scheduled_gamma(0, 5, gammas="5-3")
+@refusals.each("""
+    losses.focal(Z, Y, gamma=-1.0) -> ValueError: gamma must lie in
+    losses.dual_focal(Z, Y, gamma=INF) -> ValueError: gamma must lie in
+    losses.focal(Z, Y, gamma="2") -> TypeError: gamma must be a tensor or array of numbers, got str
+    losses.focal(Z, Y, gamma=torch.ones(3)) -> ValueError: gamma must have one entry per row
+    losses.dual_focal(Z, Y, gamma=torch.ones(1, 4)) -> ValueError: gamma must have 1 dimension
+    losses.focal(Z, Y, gamma=torch.ones(4).long()) -> TypeError: gamma must be floating
+    losses.focal(Z, Y, gamma=-torch.ones(4)) -> ValueError: gamma must be finite and at least 0
+    losses.dual_focal(Z, Y, gamma=torch.ones(4) * NAN) -> ValueError: gamma must be finite
+    losses.focal(Z, Y, gamma=torch.ones(4, device="meta")) -> ValueError: gamma is on meta
+    losses.dual_focal(Z, Q, gamma=1.0) -> ValueError: target must be (n,) integer labels for dual_
+    losses.label_smoothing(Z, Y, alpha=1.5) -> ValueError: alpha must lie in
+    losses.label_smoothing(Z, Y, alpha=-0.1) -> ValueError: alpha must lie in
+    losses.label_smoothing(Z, Y, alpha="0.1") -> TypeError: alpha must be a number
+    losses.label_smoothing(Z, Y, alpha=0.7, divisor="K-1") -> ValueError: ...0.666
+    losses.label_smoothing(Z, Y, divisor="k") -> ValueError: divisor must be one of 'K', 'K-1'
+    losses.confidence_penalty(Z, Y, weight=-1) -> ValueError: weight must lie in
+    losses.confidence_penalty(Z, Y, weight=INF) -> ValueError: weight must lie in
+    losses.mmce(Z, Y, weight=-1) -> ValueError: weight must lie in
+    losses.mmce(Z, Y, weight=INF) -> ValueError: weight must lie in
+    losses.mmce(Z, Y, variant="both") -> ValueError: variant must be one of 'plain', 'weighted',
+    losses.mmce_penalty(Z, Y, variant="both") -> ValueError: variant must be one of
+    losses.mmce_penalty(Z, Y, width=0) -> ValueError: width must lie in
+    losses.flsd(Z, Y, gammas="53") -> ValueError: gammas must be one of '5-3', '5-3-2'
+    losses.forward_corrected(Z, Q, transition=torch.eye(3)) -> ValueError: target must be
+    losses.forward_corrected(Z, Y, transition=torch.eye(4)) -> ValueError: transition must be (3, 3)
+    losses.forward_corrected(Z, Y, transition=torch.ones(3)) -> ValueError: transition
+    losses.forward_corrected(Z, Y, transition=2 * torch.eye(3)) -> ValueError: transition
+    losses.forward_corrected(Z, Y * 0 + 2, transition=torch.eye(3)[[0, 1, 1]]) -> ValueError: transi
+    losses.cross_entropy(torch.tensor([[3e38, -3e38]]), [1]) -> ValueError: logits give a loss of
+    losses.class_balanced_weights([3, 0, 1]) -> ValueError: ...positive, got 0 in class 1
+    losses.inverse_frequency_weights([3, -2]) -> ValueError: ...positive, got -2 in class 1
+    losses.inverse_frequency_weights([3.0, NAN]) -> ValueError: counts must be finite
+    losses.class_balanced_weights([]) -> ValueError: counts is empty
+    losses.class_balanced_weights([[1, 2]]) -> ValueError: counts must have 1 dimension
+    losses.inverse_frequency_weights([True, True]) -> TypeError: counts must be real numbers
+    losses.class_balanced_weights([1, 2], beta=-0.1) -> ValueError: beta must lie in
+    losses.class_balanced_weights([1, 2], beta=1.0) -> ValueError: beta must lie in
+    losses.scheduled_gamma(-1, 5) -> ValueError: epoch must be
+    losses.scheduled_gamma(5, 5) -> ValueError: epoch must be in [0, 4]
+    losses.scheduled_gamma(0, 0) -> ValueError: epochs must be at least 1
+    losses.scheduled_gamma(0.5, 5) -> TypeError: epoch must be an integer
+    losses.scheduled_gamma(0, 5.0) -> TypeError: epochs must be an integer
+    losses.scheduled_gamma(0, 5, gammas="5-3") -> ValueError: gammas must be one of '5-3-1', '5-3-2'
+""")
+def test_bad_settings(call, refused):
+    refusals.check(call, refused, globals())
 
 
 SIZES = [1e30, 1e38, 1.7e38, torch.finfo(torch.float32).max]
@@ -1058,10 +786,3 @@ def test_dual_focal_has_the_gradient_of_cross_entropy_where_the_label_is_lost(si
     assert loss.tolist() == [logits[0, 0].item(), 0.0]
     (slope,) = torch.autograd.grad(loss[0] + loss[1], logits)
     assert slope.tolist() == [[1.0, -1.0, 0.0], [0.0, 0.0, 0.0]]
-
-
-def test_dual_focal_is_finite_beside_a_close_rival():
-    logits = torch.tensor([[3e38, 2.9e38, 0.0]], requires_grad=True)
-    for label in range(3):
-        loss = losses.dual_focal(logits, torch.tensor([label]), gamma=3.0)
-        assert torch.autograd.grad(loss, logits)[0].isfinite().all()

@@ -1,5 +1,4 @@
 import math
-from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from scipy import integrate, stats
 from torchvision.transforms import v2
 
 from calibkit import mixing
+from tests import refusals
 
 
 def samples(n=6, shape=(3, 4), classes=4, seed=0):
@@ -22,7 +22,7 @@ def samples(n=6, shape=(3, 4), classes=4, seed=0):
 # --- the draw --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("alpha", [0.01, 0.1, 0.4, 0.5, 1.0, 2.0, 30.0])
+@pytest.mark.parametrize("alpha", [0.01, 0.4, 1.0, 30.0])
 def test_lam_is_beta(alpha):
     lam = mixing.draw(20_000, alpha, per_sample=True, generator=7).lam
     assert lam.dtype == torch.float32
@@ -90,15 +90,6 @@ def test_apply_is_the_definition(per_sample, shape):
         torch.testing.assert_close(soft[i], expected)
 
 
-def test_extreme_weights_change_nothing():
-    inputs, _ = samples()
-    swap = torch.tensor([1, 0, 3, 2, 5, 4])
-    assert torch.equal(mixing.Mix(torch.tensor(1.0), swap).apply(inputs), inputs)
-    assert torch.equal(mixing.Mix(torch.tensor(0.0), swap).apply(inputs), inputs[swap])
-    ends = mixing.Mix(torch.tensor([1.0, 0, 1, 0, 1, 0]), swap).apply(inputs)
-    assert torch.equal(ends, inputs[[0, 0, 2, 2, 4, 4]])
-
-
 def test_hidden_layers_take_the_same_draw():
     inputs, _ = samples(6, (5,))
     layer = torch.nn.Linear(5, 3)
@@ -111,12 +102,6 @@ def test_hidden_layers_take_the_same_draw():
     expected[0] += mix.lam
     expected[mix.partner[0]] += 1 - mix.lam
     torch.testing.assert_close(grad[:, 0], expected)
-
-
-def test_dtype_is_kept():
-    mix = mixing.draw(6, 0.4, generator=0)
-    for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
-        assert mix.apply(torch.ones(6, 2, dtype=dtype)).dtype == dtype
 
 
 def test_main_labels():
@@ -136,24 +121,6 @@ def test_soft_labels_are_distributions(n, alpha, per_sample, seed):
     torch.testing.assert_close(soft, mix.soft_labels(F.one_hot(labels, 4).float(), 4))
     if not per_sample:  # one weight and a permutation keep the class counts
         torch.testing.assert_close(soft.sum(0), F.one_hot(labels, 4).float().sum(0))
-
-
-def test_a_blend_cannot_be_changed():
-    mix = mixing.draw(3, 0.4, generator=0)
-    with pytest.raises(FrozenInstanceError):
-        mix.lam = torch.tensor(0.5)
-
-
-def test_labels_off_the_cpu_are_mixed_unseen():
-    mix = mixing.Mix(torch.tensor([0.25, 0.5], device=META), torch.tensor([1, 0], device=META))
-    labels = torch.tensor([0, 1], device=META)
-    for given_labels in (labels, torch.ones(2, 3, device=META)):
-        soft = mix.soft_labels(given_labels, 3)
-        assert soft.shape == (2, 3)
-        assert soft.device == META
-    for wrong in (labels.bool(), labels.double()):
-        refuses(lambda w=wrong: mix.soft_labels(w, 3), TypeError, "labels must be integers")
-    refuses(lambda: mix.soft_labels(labels[None], 3), ValueError, "labels must have 1 dim")
 
 
 # --- mixup -----------------------------------------------------------------------------------
@@ -184,14 +151,6 @@ def test_mixup_defaults_to_one_weight():
     _, soft = mixing.mixup(torch.zeros(30, 1), labels, classes=30, alpha=1.0, generator=0)
     own = soft.diagonal()
     assert len(own[own < 1].unique()) == 1
-
-
-def test_mixup_takes_soft_labels():
-    inputs, labels = samples(10)
-    options = {"classes": 4, "alpha": 0.4, "generator": 2}
-    hard = mixing.mixup(inputs, labels, **options)
-    soft = mixing.mixup(inputs, F.one_hot(labels, 4).float(), **options)
-    torch.testing.assert_close(soft[1], hard[1])
 
 
 # --- cutmix ----------------------------------------------------------------------------------
@@ -226,14 +185,6 @@ def test_cutmix_labels_are_the_pasted_area():
     assert len(set(shares)) > 5
 
 
-def test_cutmix_boxes_are_uniform_in_area_unless_told():
-    images, labels = torch.rand(3, 1, 16, 16), torch.arange(3)
-    plain = mixing.cutmix(images, labels, classes=3, generator=1)
-    uniform = mixing.cutmix(images, labels, classes=3, alpha=1.0, generator=1)
-    assert torch.equal(plain[0], uniform[0])
-    assert torch.equal(plain[1], uniform[1])
-
-
 def test_cutmix_alpha_is_used():
     images, labels = torch.rand(2, 1, 32, 32), torch.arange(2)
     spread = {}
@@ -260,17 +211,6 @@ def test_label_entropy_is_the_integral(alpha):
     halves = ((0, 0.5), (0.5, 1))
     integral = sum(integrate.quad(twice, *half, limit=400)[0] for half in halves)
     assert mixing.label_entropy(alpha) == pytest.approx(integral, rel=1e-6)
-
-
-def test_label_entropy_in_a_simulation():
-    mix = mixing.draw(50_000, 0.4, per_sample=True, generator=0)
-    lam = mix.lam.double()
-    entropy = torch.special.entr(lam) + torch.special.entr(1 - lam)
-    assert entropy.mean().item() == pytest.approx(mixing.label_entropy(0.4), abs=0.004)
-    labels = torch.randint(5, (50_000,), generator=torch.Generator().manual_seed(1))
-    rows = torch.special.entr(mix.soft_labels(labels, 5)).sum(1)
-    expected = mixing.label_entropy(0.4, classes=5)
-    assert rows.double().mean().item() == pytest.approx(expected, abs=0.004)
 
 
 def test_label_entropy_limits():
@@ -302,129 +242,77 @@ def test_on_each_device(device):
 
 X, Y = samples(6, (3, 4, 4))
 SOFT = F.one_hot(Y, 4).float()
-NAN, INF = math.nan, math.inf
-META = torch.device("meta")
-MIXUP = {
-    "alpha zero": ({"alpha": 0}, ValueError, "alpha must lie in (0, inf), got 0"),
-    "alpha nan": ({"alpha": NAN}, ValueError, "alpha must lie in (0, inf), got nan"),
-    "alpha inf": ({"alpha": INF}, ValueError, "alpha must lie in (0, inf), got inf"),
-    "alpha text": ({"alpha": "1"}, TypeError, "alpha must be a number"),
-    "classes one": ({"classes": 1}, ValueError, "classes must be at least 2"),
-    "classes float": ({"classes": 4.0}, TypeError, "classes must be an integer"),
-    "labels length": (
-        {"labels": Y[:4]},
-        ValueError,
-        "labels must have one entry per row, 6, got 4",
-    ),
-    "labels range": ({"labels": Y + 4}, ValueError, "labels must lie in [0, 4)"),
-    "labels negative": ({"labels": Y - 4}, ValueError, "labels must lie in [0, 4)"),
-    "labels float": ({"labels": Y.float()}, TypeError, "labels must be integers"),
-    "labels bool": ({"labels": Y > 1}, TypeError, "labels must be integers"),
-    "labels empty": ({"labels": Y[:0]}, ValueError, "labels is empty"),
-    "labels device": ({"labels": SOFT.to(META)}, ValueError, "labels is on meta"),
-    "inputs integer": ({"inputs": X.long()}, TypeError, "inputs must be floating point"),
-    "inputs empty": ({"inputs": X[:0]}, ValueError, "inputs is empty"),
-    "inputs text": ({"inputs": "x"}, TypeError, "inputs must be a tensor"),
-    "generator": ({"generator": -1}, ValueError, "seed must be at least 0"),
-}
-ONLY_MIXUP = {
-    "mix": ({"mix": "all"}, ValueError, "mix must be one of 'both', 'inputs', 'labels'"),
-    "labels columns": ({"labels": SOFT[:, :3]}, ValueError, "labels must have 4 columns"),
-    "labels logits": ({"labels": SOFT * 3}, ValueError, "labels must lie in [0, 1]"),
-    "labels sum": ({"labels": SOFT / 2}, ValueError, "labels must have rows that sum to 1"),
-    "labels nan": ({"labels": SOFT * NAN}, ValueError, "labels must be finite"),
-    "labels shape": ({"labels": Y[None]}, ValueError, "labels must have 1 dimension"),
-}
+NAN, INF, META = math.nan, math.inf, torch.device("meta")
+SIX, SWAP = mixing.draw(6, 0.4, generator=0), torch.tensor([1, 0])
 
 
-def refuses(call, error, message):
-    with pytest.raises(error) as raised:
-        call()
-    assert str(raised.value).startswith(message)
+def mixup(inputs=X, labels=Y, classes=4, alpha=0.4, **options):
+    return mixing.mixup(inputs, labels, classes=classes, alpha=alpha, **options)
 
 
-@pytest.mark.parametrize("case", [*MIXUP, *ONLY_MIXUP])
-def test_bad_mixup(case):
-    changed, error, message = {**MIXUP, **ONLY_MIXUP}[case]
-    options = {"inputs": X, "labels": Y, "classes": 4, "alpha": 0.4, **changed}
-    inputs, labels = options.pop("inputs"), options.pop("labels")
-    refuses(lambda: mixing.mixup(inputs, labels, **options), error, message)
+def cutmix(images=X, labels=Y, classes=4, **options):
+    return mixing.cutmix(images, labels, classes=classes, **options)
 
 
-@pytest.mark.parametrize("case", MIXUP)
-def test_bad_cutmix(case):
-    changed, error, message = MIXUP[case]
-    options = {"inputs": X, "labels": Y, "classes": 4, **changed}
-    images, labels = options.pop("inputs"), options.pop("labels")
-    if case == "labels device":
-        labels = Y.to(META)
-        message = "labels"
-        error = (ValueError, RuntimeError)
-    message = message.replace("inputs", "images")
-    refuses(lambda: mixing.cutmix(images, labels, **options), error, message)
+@refusals.each("""
+    mixup(alpha=0) -> ValueError: alpha must lie in (0, inf), got 0
+    cutmix(alpha=INF) -> ValueError: alpha must lie in (0, inf), got inf
+    mixup(alpha="1") -> TypeError: alpha must be a number
+    mixup(classes=1) -> ValueError: classes must be at least 2
+    cutmix(classes=4.0) -> TypeError: classes must be an integer
+    mixup(labels=Y[:4]) -> ValueError: labels must have one entry per row, 6, got 4
+    cutmix(labels=Y[:4]) -> ValueError: labels must have one entry per row, 6, got 4
+    mixup(labels=Y + 4) -> ValueError: labels must lie in [0, 4)
+    cutmix(labels=Y - 4) -> ValueError: labels must lie in [0, 4)
+    mixup(labels=Y.float()) -> TypeError: labels must be integers
+    cutmix(labels=Y > 1) -> TypeError: labels must be integers
+    mixup(labels=SOFT.to(META)) -> ValueError: labels is on meta
+    mixup(inputs=X.long()) -> TypeError: inputs must be floating point
+    cutmix(images=X.long()) -> TypeError: images must be floating point
+    cutmix(images=X[0], labels=Y[:3]) -> ValueError: images must have 4 dimension
+    mixup(inputs=X[:0]) -> ValueError: inputs is empty
+    mixup(generator=-1) -> ValueError: seed must be at least 0
+    cutmix(generator=-1) -> ValueError: seed must be at least 0
+    mixup(mix="all") -> ValueError: mix must be one of 'both', 'inputs', 'labels'
+    mixup(labels=SOFT[:, :3]) -> ValueError: labels must have 4 columns
+    mixup(labels=SOFT * 3) -> ValueError: labels must lie in [0, 1]
+    mixup(labels=SOFT / 2) -> ValueError: labels must have rows that sum to 1
+    mixup(labels=SOFT * NAN) -> ValueError: labels must be finite
+    mixup(labels=Y[None]) -> ValueError: labels must have 1 dimension
+    mixing.draw(0, 1.0) -> ValueError: n must be at least 1
+    mixing.draw(3, -1) -> ValueError: alpha must lie in (0, inf)
+    mixing.draw(3, 1.0, generator="x") -> TypeError: seed must be an integer
+    mixing.draw(3, 1.0, generator=torch.Generator(), device="meta") -> ValueError: generator is on
+    SIX.apply(Y) -> TypeError: tensor must be floating point
+    SIX.apply(X[:5]) -> ValueError: tensor must have one entry per row, 6, got 5
+    SIX.apply(X.to(META)) -> ValueError: tensor is on meta
+    SIX.soft_labels(Y + 9, 4) -> ValueError: labels must lie in [0, 4)
+    SIX.soft_labels(Y[:2], 4) -> ValueError: labels must have one entry per row, 6
+    SIX.main_labels(Y, 1) -> ValueError: classes must be at least 2
+    UNSEEN.soft_labels(torch.ones(2, device=META), 3) -> TypeError: labels must be integers
+    UNSEEN.soft_labels(torch.ones(1, 2, device=META).long(), 3) -> ValueError: labels must have 1
+    mixing.Mix(torch.tensor(0.5), SWAP[None]) -> ValueError: partner must have 1 dimension
+    mixing.Mix(SWAP, SWAP) -> TypeError: lam must be floating point
+    mixing.Mix(torch.ones(3), SWAP) -> ValueError: lam must be one number or one per sample
+    mixing.label_entropy(0.0) -> ValueError: alpha must be positive and finite, got 0
+    mixing.label_entropy([1.0, INF]) -> ValueError: alpha must be positive and finite, got inf
+    mixing.label_entropy([0.1, -1]) -> ValueError: alpha must be positive and finite, got -1
+    mixing.label_entropy("x") -> TypeError: alpha must be
+    mixing.label_entropy(1.0, classes=1) -> ValueError: classes must be at least 2
+    mixing.word_mixup(X[:, 0, 0], Y, classes=4, alpha=1.0) -> TypeError: texts must be word numbers
+""")
+def test_bad_input(call, refused):
+    refusals.check(call, refused, globals())
 
 
-def test_bad_images():
-    refuses(
-        lambda: mixing.cutmix(X[0], Y[:3], classes=4), ValueError, "images must have 4 dimension"
-    )
+UNSEEN = mixing.Mix(torch.tensor([0.25, 0.5], device=META), SWAP.to(META))
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"n": 0}, ValueError, "n must be at least 1"),
-        ({"n": 2.0}, TypeError, "n must be an integer"),
-        ({"alpha": -1}, ValueError, "alpha must lie in (0, inf)"),
-        ({"generator": "x"}, TypeError, "seed must be an integer"),
-        ({"generator": torch.Generator(), "device": "meta"}, ValueError, "generator is on cpu"),
-    ],
-)
-def test_bad_draw(options, error, message):
-    refuses(lambda: mixing.draw(**{"n": 3, "alpha": 1.0, **options}), error, message)
-
-
-def test_bad_application():
-    mix = mixing.draw(6, 0.4)
-    refuses(lambda: mix.apply(Y), TypeError, "tensor must be floating point")
-    refuses(lambda: mix.apply(X[:5]), ValueError, "tensor must have one entry per row, 6, got 5")
-    refuses(lambda: mix.apply(X.to(META)), ValueError, "tensor is on meta")
-    refuses(lambda: mix.apply(X[:0]), ValueError, "tensor is empty")
-    refuses(lambda: mix.soft_labels(Y + 9, 4), ValueError, "labels must lie in [0, 4)")
-    refuses(lambda: mix.soft_labels(Y[:2], 4), ValueError, "labels must have one entry per row, 6")
-    refuses(lambda: mix.main_labels(Y, 1), ValueError, "classes must be at least 2")
-
-
-def test_bad_mix():
-    half, two = torch.tensor(0.5), torch.tensor([1, 0])
-    refuses(lambda: mixing.Mix(half, two[None]), ValueError, "partner must have 1 dimension")
-    refuses(lambda: mixing.Mix(two, two), TypeError, "lam must be floating point")
-    refuses(
-        lambda: mixing.Mix(torch.ones(3), two),
-        ValueError,
-        "lam must be one number or one per sample",
-    )
-
-
-@pytest.mark.parametrize(
-    ("alpha", "error", "message"),
-    [
-        (0.0, ValueError, "alpha must be positive and finite, got 0"),
-        (NAN, ValueError, "alpha must be positive and finite, got nan"),
-        (torch.tensor([1.0, INF]), ValueError, "alpha must be positive and finite, got inf"),
-        ([0.1, -1], ValueError, "alpha must be positive and finite, got -1"),
-        ([], ValueError, "alpha is empty"),
-        ("x", TypeError, "alpha must be"),
-        ([True], TypeError, "alpha must be real numbers"),
-        (1j, TypeError, "alpha must be real numbers"),
-    ],
-)
-def test_bad_entropy(alpha, error, message):
-    refuses(lambda: mixing.label_entropy(alpha), error, message)
-
-
-def test_bad_entropy_classes():
-    refuses(lambda: mixing.label_entropy(1.0, classes=1), ValueError, "classes must be at least 2")
+def test_labels_off_the_cpu_are_mixed_unseen():
+    for labels in (torch.tensor([0, 1], device=META), torch.ones(2, 3, device=META)):
+        soft = UNSEEN.soft_labels(labels, 3)
+        assert soft.shape == (2, 3)
+        assert soft.device == META
 
 
 def test_texts_are_blended_word_by_word_with_the_labels_weights():
@@ -435,5 +323,3 @@ def test_texts_are_blended_word_by_word_with_the_labels_weights():
     assert torch.equal(blends[..., 1], texts[drawn.partner].float())
     assert bool((blends[..., 2] == drawn.lam).all())
     assert torch.equal(soft, drawn.soft_labels(labels, 3))
-    with pytest.raises(TypeError, match="texts must be word numbers"):
-        mixing.word_mixup(texts.float(), labels, classes=3, alpha=1.0)

@@ -61,20 +61,6 @@ def test_no_loop_walks_over_a_set():
     assert len(FILES) > 100
 
 
-@pytest.mark.parametrize(
-    ("loop", "good"),
-    [
-        ("for x in {a, b}: pass", "for x in (a, b): pass"),
-        ("[x for x in {own for own in many}]", "[x for x in dict.fromkeys(many)]"),
-        ("list(set(many) - {a})", "sorted(set(many) - {a})"),
-        ('", ".join(set(many))', '", ".join(sorted(set(many)))'),
-    ],
-)
-def test_a_loop_over_a_set_is_found(loop, good):
-    assert walked_sets(f"x = 1\n{loop}") == [2]
-    assert walked_sets(good) == []
-
-
 @pytest.mark.slow
 def test_two_processes_draw_the_same_data():
     told = [

@@ -1,6 +1,5 @@
 """What `pip install` brings to others: the wheel, built and installed once, used far from here."""
 
-import re
 import shutil
 import subprocess
 import sys
@@ -10,14 +9,12 @@ from email.parser import HeaderParser
 from pathlib import Path
 
 import pytest
-import yaml
 
 from calibkit import __main__
 
 ROOT = Path(__file__).parents[1]
 HEAVY = sysconfig.get_path("purelib")  # torch and the rest, which are not installed again
 KEPT = {"__init__.py", "checkout.py", "verdicts.py", "explorers"}  # of calibkit/course
-PAGES = ("package", "sliders_anywhere")
 USE = """
 import importlib.util, sys
 import torch, calibkit
@@ -86,27 +83,6 @@ def test_the_wheel_holds_the_package_and_its_data_and_of_the_course_what_serves_
     assert {path.parts[2] for path in kept} == KEPT
     faces = {f"calibkit/course/explorers/{name}.js" for name in ("face", "plane")}
     assert {"calibkit/py.typed", *faces} <= set(names)
-
-
-def test_pages_say_what_needs_the_folder_of_the_course():
-    """Each name that package.md takes from the course is one that the wheel has."""
-    pages = {n: (ROOT / "notebooks" / f"{n}.md").read_text("utf-8") for n in PAGES}
-    taken = re.findall(r"from calibkit\.course import ([\w, ]+)", "".join(pages.values()))
-    assert {name for names in taken for name in names.split(", ")} <= {"explorers", "verdicts"}
-    for text in pages.values():
-        assert "the folder of the course" in text.replace("\n", " ")
-
-
-def test_pip_takes_the_lines_that_conda_hands_to_it(wheel):
-    """As conda does: a file of requirements beside environment.yml."""
-    names = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
-    (lines,) = [d["pip"] for d in names["dependencies"] if isinstance(d, dict)]
-    shutil.copy(ROOT / "constraints.txt", wheel.parent)
-    (wheel.parent / "conda.txt").write_text("\n".join(lines), encoding="utf-8")
-    only_look = ("--dry-run", "--no-deps", "--no-index", "--no-build-isolation")
-    command = [sys.executable, "-m", "pip", "install", *only_look, "-r", "conda.txt"]
-    done = subprocess.run(command, cwd=wheel.parent, capture_output=True, text=True)
-    assert "Would install calibkit-0.1.0" in done.stdout, done.stderr
 
 
 def test_it_brings_a_command(python, tmp_path):

@@ -3,6 +3,7 @@ import pytest
 import torch
 
 from calibkit import metrics, validate
+from tests import refusals
 
 PROBS = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.1, 0.8]])
 LOGITS = torch.tensor([[2.0, -1.0, 0.5], [30.0, 0.0, -30.0]])
@@ -19,149 +20,110 @@ def filled(value):
 ROWS = torch.full((6, 3), 1 / 3, dtype=torch.float64)
 
 
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: validate.predictions(ROWS.T, torch.zeros(6).long()), "are transposed"),
-        (lambda: validate.probs(ROWS[:, 0]), r"2 dimension.*torch.stack\(\[1 - s, s\]"),
-        (lambda: validate.probs(ROWS.view(1, 6, 3)), r"reshape\(-1, K\)"),
-        (
-            lambda: validate.labels(torch.eye(3)[[0, 1, 2] * 2].long(), n=6, classes=3),
-            r"labels.argmax\(1\)",
-        ),
-        (lambda: validate.probs(100 * ROWS), r"per cent: pass probs / 100"),
-        (lambda: validate.probs(5 * ROWS.numpy()), r"scipy.special.softmax\(probs, axis=1\)"),
-        (lambda: validate.probs(ROWS.numpy().astype(int)), r"probs.astype\(float\)"),
-        (lambda: validate.labels(np.ones(6), n=6, classes=3), r"labels.astype\(int\)"),
-        (lambda: validate.labels([-100] * 6, n=6, classes=3), "labels != -100"),
-        (lambda: validate.labels([255] * 6, n=6, classes=3), "labels != 255"),
-        (lambda: validate.labels([7] * 6, n=6, classes=3), "number the classes from 0"),
-    ],
-)
-def test_common_slips_are_met_with_their_remedy(call, words):
-    with pytest.raises((ValueError, TypeError), match=words):
-        call()
+@refusals.each("""
+    validate.predictions(ROWS.T, torch.zeros(6).long()) -> ValueError: ...are transposed
+    validate.probs(ROWS[:, 0]) -> ValueError: ...torch.stack([1 - s, s]
+    validate.probs(ROWS.view(1, 6, 3)) -> ValueError: ...reshape(-1, K)
+    validate.labels(torch.eye(3)[[0, 1, 2] * 2].long(), n=6, classes=3) -> ValueError: ...labels.arg
+    validate.probs(100 * ROWS) -> ValueError: ...per cent: pass probs / 100
+    validate.probs(5 * ROWS.numpy()) -> ValueError: ...scipy.special.softmax(probs, axis=1)
+    validate.probs(ROWS.numpy().astype(int)) -> TypeError: ...probs.astype(float)
+    validate.labels(np.ones(6), n=6, classes=3) -> TypeError: ...labels.astype(int)
+    validate.labels([-100] * 6, n=6, classes=3) -> ValueError: ...labels != -100
+    validate.labels([255] * 6, n=6, classes=3) -> ValueError: ...labels != 255
+    validate.labels([7] * 6, n=6, classes=3) -> ValueError: ...number the classes from 0
+    validate.probs(filled(NAN), "p") -> ValueError: p must be finite, got nan at index (1, 2)
+    validate.probs(filled(INF), "p") -> ValueError: p must be finite, got inf at index (1, 2)
+    validate.probs(filled(-0.1), "p") -> ValueError: p must lie in [0, 1], got values from -0.1 to
+    validate.probs(filled(1.5), "p") -> ValueError: p must lie in [0, 1], got values from 0.1 to 1.5
+    validate.probs(LOGITS, "p") -> ValueError: ...if these are logits pass p.softmax(dim=1)
+    validate.probs(filled(0.9), "p") -> ValueError: p must have rows that sum to 1, got 1.1 in row 1
+    validate.probs(filled(0.8002), "p") -> ValueError: p must have rows that sum to 1
+    validate.probs(filled(0.7998), "p") -> ValueError: p must have rows that sum to 1
+    validate.probs(PROBS[:, :1]) -> ValueError: probs must have one column per class, at least 2
+    validate.probs(LABELS[None], "p") -> TypeError: p must be floating point
+    validate.probs(PROBS[:0], "p") -> ValueError: p is empty
+    validate.probs(PROBS.to_sparse()) -> TypeError: ...pass probs.to_dense
+    validate.probs(PROBS.to(torch.float8_e4m3fn)) -> TypeError: ...must be floating point, got
+    validate.probs(torch.tensor([[0.7, 0.2]])) -> ValueError: ...divide each row by its sum or pass
+    validate.probs(torch.tensor([[0.333, 0.33]])) -> ValueError: ...divide each row by its sum or
+    validate.logits(filled(NAN)) -> ValueError: logits must be finite
+    validate.logits(LOGITS[:, :1]) -> ValueError: logits must have one column per class
+    validate.logits(PROBS[0]) -> ValueError: logits must have 2 dimension
+    validate.labels(LABELS.float(), n=2, classes=3) -> TypeError: labels must be integers
+    validate.labels(LABELS > 0, n=2, classes=3) -> TypeError: labels must be integers
+    validate.labels(LABELS, n=3, classes=3) -> ValueError: labels must have one entry per row, 3,
+    validate.labels(LABELS, n=2, classes=2) -> ValueError: labels must lie in [0, 2) for 2 classes,
+    validate.labels([0, -1], n=2, classes=3) -> ValueError: labels must lie in [0, 3) for 3 classes,
+    validate.labels(LABELS, n=2, classes=3, device="meta") -> ValueError: labels is on cpu but the
+    validate.labels(LABELS, n=2, classes=3, device="meta", of="them") -> ValueError: ...but them are
+    validate.predictions(filled(NAN), LABELS) -> ValueError: probs must be finite
+    validate.scores(filled(NAN), LABELS) -> ValueError: logits must be finite
+    validate.predictions(PROBS, LABELS[:1]) -> ValueError: labels must have one entry per row
+    validate.scores(LOGITS, LABELS + 1) -> ValueError: labels must lie in [0, 3)
+    validate.scores(LOGITS.to("meta"), LABELS) -> ValueError: labels is on cpu
+    validate.as_tensor("x", "text") -> TypeError: x must be a tensor or array of numbers
+    validate.as_tensor("x", [[1], [1, 2]]) -> TypeError: x must be a tensor or array of numbers
+    validate.as_tensor("x", object()) -> TypeError: x must be a tensor or array of numbers
+    validate.as_tensor("x", PROBS, ndim=1) -> ValueError: x must have 1 dimension(s), got shape (2,
+    validate.as_tensor("x", PROBS[:0]) -> ValueError: x is empty (shape (0, 3))
+    validate.floating("x", LABELS) -> TypeError: x must be floating point, got torch.int64
+    validate.finite("x", filled(-INF)) -> ValueError: x must be finite, got -inf at index (1, 2)
+    validate.number("x", 0, 0, 1, open_low=True) -> ValueError: x must lie in (0, 1], got 0
+    validate.number("x", 1, 0, 1, open_high=True) -> ValueError: x must lie in [0, 1), got 1
+    validate.number("x", -1, 0, 1) -> ValueError: x must lie in [0, 1], got -1
+    validate.number("x", 2, 0, 1) -> ValueError: x must lie in [0, 1], got 2
+    validate.number("x", NAN, 0, 1) -> ValueError: x must lie in [0, 1], got nan
+    validate.number("x", "1", 0, 1) -> TypeError: x must be a number
+    validate.number("x", True, 0, 1) -> TypeError: x must be a number
+    validate.number("x", np.array([0.5]), 0, 1) -> TypeError: x must be a number
+    validate.fraction("x", 20) -> ValueError: x must lie in [0, 1], got 20; it is a fraction
+    validate.integer("x", 2, 3) -> ValueError: x must be at least 3, got 2
+    validate.integer("x", 2, 0, 1) -> ValueError: x must be in [0, 1], got 2
+    validate.integer("x", 1.0, 0) -> TypeError: x must be an integer
+    validate.integer("x", True, 0) -> TypeError: x must be an integer
+    validate.integer("x", np.array([1]), 0) -> TypeError: x must be an integer
+    validate.choice("x", "c", ("a", "b")) -> ValueError: x must be one of 'a', 'b', got 'c'
+    validate.generator(-1) -> ValueError: seed must be at least 0
+    validate.generator(torch.Generator(), "meta") -> ValueError: ...torch.Generator('meta')
+""")
+def test_what_is_wrong_is_named_with_its_remedy(call, refused):
+    refusals.check(call, refused, globals())
 
 
-def test_as_tensor_takes_lists_arrays_and_tensors():
+def test_what_is_right_passes_as_it_is():
     assert validate.as_tensor("x", [[1.0, 2.0]], ndim=2).tolist() == [[1.0, 2.0]]
     assert validate.as_tensor("x", np.array([1, 2]), ndim=1).dtype == torch.int64
-    assert validate.as_tensor("x", PROBS) is PROBS
-    for bad in ("text", None, [[1], [1, 2]], object()):
-        with pytest.raises(TypeError, match=r"^x must be a tensor or array of numbers"):
-            validate.as_tensor("x", bad)
-    with pytest.raises(ValueError, match=r"^x must have 1 dimension\(s\), got shape \(2, 3\)"):
-        validate.as_tensor("x", PROBS, ndim=1)
-    with pytest.raises(ValueError, match=r"^x is empty \(shape \(0, 3\)\)"):
-        validate.as_tensor("x", PROBS[:0])
-
-
-def test_floating_and_finite():
-    assert validate.floating("x", PROBS, ndim=2) is PROBS
-    with pytest.raises(TypeError, match=r"^x must be floating point, got torch.int64"):
-        validate.floating("x", LABELS)
-    assert validate.finite("x", LOGITS) is LOGITS
-    for value in (NAN, INF, -INF):
-        with pytest.raises(ValueError, match=rf"^x must be finite, got {value} at index \(1, 2\)"):
-            validate.finite("x", filled(value))
-
-
-def test_probs_pass_through():
+    assert validate.as_tensor("x", [0.6]).dtype == torch.float64  # 0.6 of float32 lies above 0.6
+    assert validate.as_tensor("x", PROBS) is validate.floating("x", PROBS, ndim=2) is PROBS
+    assert validate.finite("x", LOGITS) is validate.logits(LOGITS) is LOGITS
     assert validate.probs(PROBS) is PROBS
     assert validate.probs(PROBS.double().numpy()).dtype == torch.float64
-    validate.probs(torch.tensor([[0.0, 1.0]]))
-    validate.probs(torch.tensor([[0.5, 0.50009]]))
-    validate.probs(torch.tensor([[0.5, 0.49991]]))
-
-
-@pytest.mark.parametrize(
-    ("value", "kind", "message"),
-    [
-        (filled(NAN), ValueError, r"p must be finite, got nan at index \(1, 2\)"),
-        (filled(INF), ValueError, r"p must be finite, got inf at index \(1, 2\)"),
-        (filled(-0.1), ValueError, r"p must lie in \[0, 1\], got values from -0.1 to 0.7"),
-        (filled(1.5), ValueError, r"p must lie in \[0, 1\], got values from 0.1 to 1.5"),
-        (LOGITS, ValueError, r"if these are logits pass p.softmax\(dim=1\)"),
-        (filled(0.9), ValueError, "p must have rows that sum to 1, got 1.1 in row 1"),
-        (filled(0.8002), ValueError, "p must have rows that sum to 1"),
-        (filled(0.7998), ValueError, "p must have rows that sum to 1"),
-        (PROBS[:, :1], ValueError, r"p must have one column per class, at least 2"),
-        (PROBS[0], ValueError, "p must have 2 dimension"),
-        (LABELS[None], TypeError, "p must be floating point"),
-        (PROBS[:0], ValueError, "p is empty"),
-    ],
-)
-def test_bad_probs(value, kind, message):
-    with pytest.raises(kind, match=f"^{message}" if message.startswith("p ") else message):
-        validate.probs(value, "p")
-
-
-def test_default_names():
-    for check, name in ((validate.probs, "probs"), (validate.logits, "logits")):
-        with pytest.raises(ValueError, match=f"^{name} "):
-            check(PROBS[0])
-    with pytest.raises(ValueError, match=r"^labels "):
-        validate.labels(LABELS, n=3, classes=3)
-
-
-def test_logits():
-    assert validate.logits(LOGITS) is LOGITS
-    for value in (filled(NAN), filled(INF)):
-        with pytest.raises(ValueError, match=r"^logits must be finite"):
-            validate.logits(value)
-    with pytest.raises(ValueError, match=r"^logits must have one column per class"):
-        validate.logits(LOGITS[:, :1])
-
-
-def test_labels():
+    validate.probs(torch.tensor([[0.0, 1.0], [0.5, 0.50009], [0.5, 0.49991]]))
     assert validate.labels(LABELS.int(), n=2, classes=3).dtype == torch.int64
-    assert validate.labels([0, 2], n=2, classes=3).tolist() == [0, 2]
-    for bad in (LABELS.float(), LABELS > 0):
-        with pytest.raises(TypeError, match=r"^labels must be integers"):
-            validate.labels(bad, n=2, classes=3)
-    with pytest.raises(ValueError, match=r"^labels must have one entry per row, 3, got 2"):
-        validate.labels(LABELS, n=3, classes=3)
-    with pytest.raises(ValueError, match=r"^labels must lie in \[0, 2\) for 2 classes, got 2"):
-        validate.labels(LABELS, n=2, classes=2)
-    with pytest.raises(ValueError, match=r"^labels must lie in \[0, 3\) for 3 classes, got -1"):
-        validate.labels(torch.tensor([0, -1]), n=2, classes=3)
-    with pytest.raises(ValueError, match=r"^labels is on cpu but the predictions are on meta"):
-        validate.labels(LABELS, n=2, classes=3, device="meta")
-    with pytest.raises(ValueError, match=r"^labels is on cpu but the images are on meta; move"):
-        validate.labels(LABELS, n=2, classes=3, device="meta", of="the images")
+    for check, good in ((validate.predictions, PROBS), (validate.scores, LOGITS)):
+        first, second = check(good, LABELS.int())
+        assert first is good
+        assert (second.tolist(), second.dtype) == ([0, 2], torch.int64)
+    for value in (2, np.float32(2), torch.tensor(2.0)):
+        assert type(validate.number("x", value, 2, 3)) is float
+    assert validate.number("x", 3, 0, 3) == 3
+    assert validate.fraction("x", 0.2) == 0.2
+    for value in (3, np.int16(3), torch.tensor(3)):
+        assert validate.integer("x", value, 3) == validate.integer("x", value, 0, 3) == 3
+    assert validate.choice("x", "a", ("a", "b")) == "a"
 
 
-@pytest.mark.parametrize(
-    ("check", "good", "name"),
-    [
-        (validate.predictions, PROBS, "probs"),
-        (validate.scores, LOGITS, "logits"),
-    ],
-)
-def test_pairs(check, good, name):
-    first, second = check(good, LABELS.int())
-    assert first is good
-    assert second.tolist() == [0, 2]
-    assert second.dtype == torch.int64
-    with pytest.raises(ValueError, match=f"^{name} must have 2 dimension"):
-        check(good[0], LABELS)
-    with pytest.raises(ValueError, match=f"^{name} must have one column"):
-        check(good[:, :1], LABELS)
-    with pytest.raises(ValueError, match=r"^labels must have one entry per row"):
-        check(good, LABELS[:1])
-    with pytest.raises(ValueError, match=r"^labels must lie in \[0, 3\)"):
-        check(good, LABELS + 1)
-    with pytest.raises(ValueError, match=r"^labels is on cpu"):
-        check(good.to("meta"), LABELS)
+def test_generators():
+    first, second = (torch.rand(3, generator=validate.generator(7)) for _ in range(2))
+    assert torch.equal(first, second)
+    own = torch.Generator()
+    assert validate.generator(own) is own
+    one, other = (torch.rand(3, generator=validate.generator(None)) for _ in range(2))
+    assert not torch.equal(one, other)
 
 
-def test_pairs_look_at_values():
-    for check, name in ((validate.predictions, "probs"), (validate.scores, "logits")):
-        with pytest.raises(ValueError, match=f"^{name} must be finite"):
-            check(filled(NAN), LABELS)
-
-
-@pytest.mark.parametrize("classes", [2, 3, 64, 65, 1_000])
+@pytest.mark.parametrize("classes", [2, 65, 1_000])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_rows_sum_to_one_within_1e_4(classes, dtype):
     logits = torch.randn(500, classes, generator=torch.Generator().manual_seed(0), dtype=dtype)
@@ -177,9 +139,9 @@ def test_rows_sum_to_one_within_1e_4(classes, dtype):
                 validate.probs(other)
 
 
-@pytest.mark.parametrize("classes", [2, 3, 10, 100, 1_000])
+@pytest.mark.parametrize("classes", [2, 10, 1_000])
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-@pytest.mark.parametrize("scale", [0.1, 1.0, 5.0, 20.0])
+@pytest.mark.parametrize("scale", [0.1, 5.0])
 def test_probabilities_of_16_bits_are_used_as_they_are_in_float64(classes, dtype, scale):
     logits = torch.randn(2_000, classes, generator=torch.Generator().manual_seed(1)) * scale
     exponentials = (logits - logits.amax(1, keepdim=True)).to(dtype).exp()
@@ -210,8 +172,8 @@ def written(probs, decimals):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize("decimals", [3, 4, 5, 6])
-@pytest.mark.parametrize("classes", [2, 3, 10, 50])
+@pytest.mark.parametrize("decimals", [3, 5])
+@pytest.mark.parametrize("classes", [2, 50])
 def test_probabilities_of_a_rounded_csv_are_taken_as_they_are(dtype, decimals, classes):
     generator = torch.Generator().manual_seed(3)
     probs = torch.randn(2_000, classes, generator=generator, dtype=torch.float64).softmax(1)
@@ -254,26 +216,10 @@ def test_many_rows_of_two_decimals_are_refused_with_their_remedy():
         validate.probs(written(probs, 2))
 
 
-@pytest.mark.parametrize("rows", [[[0.7, 0.2]], [[0.333, 0.33]], [[0.5, 0.25, 0.125]]])
-def test_rows_that_are_off_by_more_than_their_rounding_are_refused(rows):
-    with pytest.raises(ValueError, match=r"sum to 1, got .* divide each row by its sum or pass"):
-        validate.probs(rows)
-
-
 def test_many_classes_of_three_decimals_may_miss_a_twentieth_at_the_most():
     assert validate.row_sum_tolerance(torch.float64, 1000, 3) == validate.MOST_OFF
     assert validate.row_sum_tolerance(torch.float64, 1000, 6) == pytest.approx(5e-4)
     assert validate.row_sum_tolerance(torch.float64, 10, None) == 1e-4
-
-
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_metrics_take_probabilities_of_16_bits(dtype):
-    generator = torch.Generator().manual_seed(2)
-    rows = (2 * torch.randn(1_000, 10, generator=generator)).softmax(1)
-    labels = torch.randint(10, (1_000,), generator=generator)
-    near = {torch.float16: 2e-3, torch.bfloat16: 1e-2}[dtype]
-    for metric in (metrics.ece, metrics.brier, metrics.classwise_ece):
-        assert metric(rows.to(dtype), labels) == pytest.approx(metric(rows, labels), abs=near)
 
 
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.uint16, torch.uint32, torch.uint64])
@@ -284,74 +230,3 @@ def test_unsigned_labels(dtype):
     largest = torch.iinfo(dtype).max
     with pytest.raises(ValueError, match=rf"must lie in \[0, 3\) for 3 classes, got {largest};"):
         validate.labels(np.array([0, largest], dtype=str(dtype)[6:]), n=2, classes=3)
-
-
-def test_sparse_tensors_are_refused_with_the_remedy():
-    with pytest.raises(TypeError, match=r"^probs must be dense, got .*; pass probs.to_dense"):
-        validate.probs(PROBS.to_sparse())
-    with pytest.raises(TypeError, match=r"^labels must be dense"):
-        metrics.ece(PROBS, LABELS.to_sparse())
-
-
-def test_floats_of_8_bits_are_refused():
-    with pytest.raises(TypeError, match=r"must be floating point, got torch.float8"):
-        validate.probs(PROBS.to(torch.float8_e4m3fn))
-
-
-def test_number_and_fraction():
-    assert validate.number("x", 2, 0, 3) == 2.0
-    assert type(validate.number("x", 2, 0, 3)) is float
-    assert validate.number("x", np.float32(0.5), 0, 1) == 0.5
-    assert validate.number("x", torch.tensor(0.5), 0, 1) == 0.5
-    assert validate.number("x", 0, 0, 1) == 0
-    assert validate.number("x", 1, 0, 1) == 1
-    for value, options, interval in (
-        (0, {"open_low": True}, r"\(0, 1\]"),
-        (1, {"open_high": True}, r"\[0, 1\)"),
-        (-1, {}, r"\[0, 1\]"),
-        (2, {}, r"\[0, 1\]"),
-        (NAN, {}, r"\[0, 1\]"),
-    ):
-        with pytest.raises(ValueError, match=f"^x must lie in {interval}, got {value}"):
-            validate.number("x", value, 0, 1, **options)
-    for bad in ("1", None, True, [0.5], torch.tensor([0.5]), np.array([0.5])):
-        with pytest.raises(TypeError, match=r"^x must be a number"):
-            validate.number("x", bad, 0, 1)
-    assert validate.fraction("x", 0.2) == 0.2
-    with pytest.raises(ValueError, match=r"^x must lie in \[0, 1\], got 20; it is a fraction"):
-        validate.fraction("x", 20)
-
-
-def test_integer():
-    assert validate.integer("x", 3, 3) == 3
-    assert validate.integer("x", np.int16(3), 0, 3) == 3
-    assert validate.integer("x", torch.tensor(3), 0) == 3
-    with pytest.raises(ValueError, match=r"^x must be at least 3, got 2"):
-        validate.integer("x", 2, 3)
-    with pytest.raises(ValueError, match=r"^x must be in \[0, 1\], got 2"):
-        validate.integer("x", 2, 0, 1)
-    for bad in (1.0, True, "1", None, np.array([1])):
-        with pytest.raises(TypeError, match=r"^x must be an integer"):
-            validate.integer("x", bad, 0)
-
-
-def test_choice_and_generator():
-    assert validate.choice("x", "a", ("a", "b")) == "a"
-    with pytest.raises(ValueError, match=r"^x must be one of 'a', 'b', got 'c'"):
-        validate.choice("x", "c", ("a", "b"))
-    first, second = (torch.rand(3, generator=validate.generator(7)) for _ in range(2))
-    assert torch.equal(first, second)
-    own = torch.Generator()
-    assert validate.generator(own) is own
-    one, other = (torch.rand(3, generator=validate.generator(None)) for _ in range(2))
-    assert not torch.equal(one, other)
-    with pytest.raises(ValueError, match=r"^seed must be at least 0"):
-        validate.generator(-1)
-    with pytest.raises(ValueError, match=r"^generator is on cpu .*torch.Generator\('meta'\)$"):
-        validate.generator(own, "meta")
-
-
-def test_a_list_of_floats_keeps_its_digits():
-    """0.6 is 0.60000002 in float32, which lies above the edge 0.6."""
-    assert validate.as_tensor("x", [0.6]).dtype == torch.float64
-    assert metrics.reliability([[0.6, 0.4]], [0], bins=10).counts.tolist().index(1) == 5

@@ -1,14 +1,11 @@
-"""Imports and calls go down: the table of wings, and one training from recipe to table."""
+"""Imports go down: the table of wings."""
 
 import ast
 import graphlib
-import itertools
 import re
-import sys
 from pathlib import Path
 
 import calibkit
-from calibkit.lab import data, models, sweep, training
 
 ROOT = Path(__file__).parents[1]
 # what each wing may import; the audit, a method, draws its page
@@ -77,36 +74,3 @@ def test_the_table_names_every_part_of_every_wing():
 
 def test_no_module_imports_itself_by_way_of_others():
     assert len(list(graphlib.TopologicalSorter(graph()).static_order())) > 80
-
-
-def test_one_training_enters_no_module_twice():
-    """No call leads from a module to another and back into it."""
-    splits, again = data.noisy_digits(60, test=40), set()
-
-    def modules_above(frame):
-        while frame:
-            name = frame.f_globals.get("__name__", "")
-            if name.startswith("calibkit.") and name != "calibkit.edge":  # it lies around all
-                yield name
-            frame = frame.f_back
-
-    def watch(frame, event, _):
-        if event == "call" and frame.f_globals.get("__name__", "").startswith("calibkit."):
-            here, *above = [name for name, _ in itertools.groupby(modules_above(frame))] or [""]
-            if here in above:
-                again.add((here, above[0]))
-
-    def recipe(seed, gradients):
-        options = {"watch": {"test": splits.test}, "gradients": gradients, "epochs": 1}
-        network = lambda: models.cnn(1, 10, width=2)  # noqa: E731
-        return training.trial(network, splits.train, {"test": splits.test}, seed=seed, **options)
-
-    before = sys.getprofile()
-    sys.setprofile(watch)
-    try:
-        grid = {"seed": [0, 1], "gradients": [True, False]}
-        swept = sweep.run(recipe, grid, cache=False, jobs=1, device="cpu", progress=False)
-    finally:
-        sys.setprofile(before)
-    assert len(swept.table) == 4
-    assert again == set()

@@ -62,7 +62,7 @@ def test_a_given_axes_is_used_and_nothing_global_is_set():
     plots.confidence_histogram(PROBS, LABELS.float()) -> TypeError: labels
     plots.reliability_diagram(PROBS, LABELS, bins=0) -> ValueError: bins
     plots.reliability_diagram(PROBS, LABELS, level=95) -> ValueError: level
-    plots.spread([1, 2, 3], np.zeros((2, 2)), palette.TRUTH) -> ValueError: runs
+    plots.spread([1, 2, 3], np.zeros((2, 2)), palette.TRUTH, ax=None) -> ValueError: runs
     plots.plane({}) -> ValueError: places must map looks to at least 1 place
     plots.plane({palette.group(0, "none"): []}) -> ValueError: places must map looks to at least 1
     plots.differences({}) -> ValueError: rows must map
