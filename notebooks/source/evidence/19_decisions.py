@@ -17,6 +17,7 @@ from calibkit.course import verdicts
 from calibkit.course.experiments import nights, pharmacy
 from calibkit.course.scale import begin
 from calibkit.lab import sweep
+from calibkit.pictures import palette
 
 # %% tags=["parameters"]
 SCALE = "laptop"
@@ -271,6 +272,18 @@ pd.DataFrame(rows).groupby("model", sort=False).mean().round(3)
 
 # %%
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.3))
+ts = np.linspace(0.01, 0.6, 60)
+looks = {name: palette.group(place, f"model {name}") for place, name in enumerate("ABCD")}
+shown = [(palette.TRUTH.named("posterior"), known)]
+shown += [(role, offered[name]) for name, role in looks.items()]
+for role, models in shown:
+    benefit = [
+        np.mean([metrics.net_benefit(models[s][:, 1], known[s][:, 1], threshold=t) for s in seeds])
+        for t in ts
+    ]
+    rate = np.mean([known[s][:, 1].mean() for s in seeds])
+    _ = left.plot(ts, rate - np.array(benefit), **role.line(marker=None))
+    _ = right.plot(ts, benefit, **role.line(marker=None))
 _ = left.set(xlabel="threshold t", ylabel="cost / c of an image", ylim=(0, 0.35), title="cost curve")
 _ = right.set(xlabel="threshold t", ylabel="net benefit", ylim=(-0.15, 0.2), title="decision curve")
 _ = right.legend(loc="center left", bbox_to_anchor=(1, 0.5))
