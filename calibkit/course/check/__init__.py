@@ -5,8 +5,6 @@ the mistake. A new exercise is named here and used by its notebook; nothing else
 A lesson's module is loaded when one of its checkers is asked for: their known answers take time.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

@@ -7,13 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from calibkit.course.check import common_mistakes, running
 
+if TYPE_CHECKING:
+    from calibkit.course.check.engine import Exercise
+
 Arguments = Mapping[str, object]
-Results = Mapping[str, np.ndarray]  # by the name of the case
 PROBES = 8
 PATIENCE = 0.5  # seconds of computing in which an answer is asked more
 
@@ -30,36 +33,46 @@ class Mistake:
 class Attempt:
     """A wrong answer to an exercise.
 
-    answer, reference: the two functions. mistakes: those that people make.
-    inputs: by case the arguments by name. expected, given: by case the right results and the
-        answer's. wrong: the cases that differ, in order.
-    tolerance, absolute: relative and absolute, up to which results are the same.
+    exercise: with its `reference`, `mistakes`, `inputs` and `expected` results.
+    given: by case the answer's results. wrong: the cases that differ, in order.
+    until: the time of the processor from which on the answer is not asked more.
     """
 
+    exercise: Exercise
     answer: Callable
-    reference: Callable
-    mistakes: Sequence[Mistake]
-    inputs: Mapping[str, dict]
-    expected: Results
-    given: Results
+    given: Mapping[str, np.ndarray]
     wrong: Sequence[str]
-    tolerance: float
-    absolute: float
     until: float = field(default_factory=lambda: time.process_time() + PATIENCE)
 
+    @property
+    def inputs(self) -> Mapping[str, dict]:
+        """The arguments by name, by case."""
+        return self.exercise.inputs
+
+    @property
+    def expected(self) -> Mapping[str, np.ndarray]:
+        """The right results, by case."""
+        return self.exercise.expected
+
     def same(self, one: np.ndarray, other: np.ndarray) -> bool:
-        return close(one, other, self.tolerance, self.absolute)
+        """Whether two results are the same up to the tolerances."""
+        return self.exercise.same(one, other)
+
+    def allowed(self, expected: np.ndarray) -> np.ndarray:
+        """How far results may be from the right ones."""
+        return self.exercise.absolute + self.exercise.tolerance * np.abs(expected)
 
     def agrees(self, one: np.ndarray, other: np.ndarray) -> bool:
         """Whether a mistake leads to this result: small numbers must agree more closely."""
         scale = min(1, np.abs(other).max(initial=0)) if np.isfinite(other).all() else 1
-        absolute = max(min(self.absolute, 1e-6), self.absolute * scale)
-        return close(one, other, self.tolerance, absolute)
+        allowed = self.exercise.absolute
+        absolute = max(min(allowed, 1e-6), allowed * scale)
+        return close(one, other, self.exercise.tolerance, absolute)
 
     def right(self, arguments: Arguments) -> np.ndarray | None:
         """The right result; None where there is none, or none that is finite."""
         try:
-            result = running.numbers(self.reference(**arguments))
+            result = running.numbers(self.exercise.reference(**arguments))
         except Exception:
             return None
         return result if np.isfinite(result).all() else None
@@ -85,7 +98,7 @@ class Attempt:
         def reference(**changed):
             if all(changed[name] is value for name, value in arguments.items()):
                 return self.expected[case].copy()
-            return self.reference(**changed)
+            return self.exercise.reference(**changed)
 
         return reference
 

@@ -5,8 +5,6 @@ edge. The last class is never the true one in the ordinary cases: nobody can cou
 labels.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -4,8 +4,6 @@ Each is a sentence and a function. An answer whose results are those of the refe
 such a function, has most likely made that mistake.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from itertools import combinations, permutations
@@ -30,21 +28,18 @@ def _columns(arguments: Arguments) -> float:
     return tables[0].shape[1] if tables else math.nan
 
 
+# fmt: off
 FACTORS: dict[str, Callable[[Arguments], float]] = {
     "the sign is reversed.": lambda a: -1.0,
     "this is in per cent: 100 times too large. Compute with fractions.": lambda a: 100.0,
     "this is 100 times too small.": lambda a: 0.01,
     "this grows with the number of samples n, as a sum does: take the mean, divide by n.": _rows,
     "this was divided by the number of samples n once too often.": lambda a: 1 / _rows(a),
-    "this is too large by the number of columns K: take the mean over the columns, not the "
-    "sum.": _columns,
+    "this is too large by the number of columns K: take the mean over the columns, not the sum.": _columns,
     "this was divided by the number of columns K, which is not asked.": lambda a: 1 / _columns(a),
-    "this was divided by both n and K: the mean over all entries in place of one axis.": lambda a: (
-        1 / (_rows(a) * _columns(a))
-    ),
-    "this grows with n and with K, as a sum over all entries does.": lambda a: (
-        _rows(a) * _columns(a)
-    ),
+    "this was divided by both n and K: the mean over all entries in place of one axis.":
+        lambda a: 1 / (_rows(a) * _columns(a)),
+    "this grows with n and with K, as a sum over all entries does.": lambda a: _rows(a) * _columns(a),
     "this is exactly twice the answer.": lambda a: 2.0,
     "this is exactly half of the answer.": lambda a: 0.5,
     "this is the logarithm to base 2: use the natural one, log.": lambda a: 1 / math.log(2),
@@ -52,10 +47,9 @@ FACTORS: dict[str, Callable[[Arguments], float]] = {
     "this is the logarithm to base 10: use the natural one, log.": lambda a: 1 / math.log(10),
     "this was divided by n - 1 in place of n.": lambda a: _rows(a) / (_rows(a) - 1),
     "this was divided by n + 1 in place of n.": lambda a: _rows(a) / (_rows(a) + 1),
-    "this is minus 100 times the answer: the sign is reversed, and it is in per cent.": lambda a: (
-        -100.0
-    ),
+    "this is minus 100 times the answer: the sign is reversed, and it is in per cent.": lambda a: -100.0,
 }
+# fmt: on
 
 
 def _scaled(factor: Callable[[Arguments], float]):
@@ -83,17 +77,13 @@ def _beside(name: str, sign: int):
     return beside
 
 
-def _rounded(digits: int):
-    return lambda e: np.round(e, digits)
-
-
-def _softmax(e: np.ndarray) -> np.ndarray:
-    return torch.from_numpy(e).softmax(-1).numpy() if e.size > 1 else _nothing(e)
-
-
 def _nothing(e: np.ndarray) -> np.ndarray:
     """A single number has no sum, order or softmax."""
     raise ValueError(f"this cannot be made of {e}")
+
+
+def _of_many(change: Callable[[np.ndarray], np.ndarray]):
+    return lambda e: change(e) if e.ndim else _nothing(e)
 
 
 def _whole(rounding: Callable[[np.ndarray], np.ndarray]):
@@ -106,16 +96,21 @@ def _whole(rounding: Callable[[np.ndarray], np.ndarray]):
     return rounded
 
 
+def _probabilities(t: Tensor) -> Tensor:
+    if t.min() < 0 or t.max() > 1:
+        raise ValueError("these are no probabilities")
+    return t
+
+
+# fmt: off
 RESULTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "you dropped the sign (an absolute value).": np.abs,
     "negative results became 0.": lambda e: np.maximum(e, 0),
     "you took a square root.": np.sqrt,
     "you squared.": np.square,
-    "you took the larger of the answer and 1 minus it: it may be below 1/2.": lambda e: np.maximum(
-        e, 1 - e
-    ),
+    "you took the larger of the answer and 1 minus it: it may be below 1/2.": lambda e: np.maximum(e, 1 - e),
     "results above 1 became 1.": lambda e: np.minimum(e, 1),
-    "your numbers were divided by their sum.": lambda e: e / e.sum() if e.ndim else _nothing(e),
+    "your numbers were divided by their sum.": _of_many(lambda e: e / e.sum()),
     "each column was divided by its sum.": lambda e: e / e.sum(axis=0, keepdims=True),
     "this is 1 minus the answer.": lambda e: 1 - e,
     "this is 1 divided by the answer.": lambda e: 1 / e,
@@ -129,76 +124,43 @@ RESULTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "the columns stand in reversed order.": lambda e: e[:, ::-1],
     "the numbers are right, but sorted: keep the order of the samples.": lambda e: np.sort(e, 0),
     "these are running sums (cumsum).": lambda e: np.cumsum(e, 0),
-    "a mean was subtracted, so that your numbers sum to 0.": lambda e: (
-        e - e.mean(axis=-1, keepdims=True) if e.ndim else _nothing(e)
-    ),
-    "your numbers were scaled to length 1 (their squares sum to 1).": lambda e: (
-        e / np.linalg.norm(e, axis=-1, keepdims=True) if e.ndim else _nothing(e)
-    ),
+    "a mean was subtracted, so that your numbers sum to 0.":
+        _of_many(lambda e: e - e.mean(axis=-1, keepdims=True)),
+    "your numbers were scaled to length 1 (their squares sum to 1).":
+        _of_many(lambda e: e / np.linalg.norm(e, axis=-1, keepdims=True)),
     "these are odds, q / (1 - q): the answer is q itself.": lambda e: e / (1 - e),
     "this is one number, the mean over all: one for each was asked.": np.mean,
     "this is one number, the sum over all: one for each was asked.": np.sum,
     "this is the mean over the rows: a number for each entry was asked.": lambda e: e.mean(axis=0),
-    "this is the mean over the columns: a number for each entry was asked.": lambda e: e.mean(
-        axis=1
-    ),
+    "this is the mean over the columns: a number for each entry was asked.": lambda e: e.mean(axis=1),
     "this is the first of the numbers only.": lambda e: e[0],
     "this is the last of the numbers only.": lambda e: e[-1],
     "this is the larger of the numbers only.": np.max,
-    "this is a softmax of the answer, which is not asked.": _softmax,
+    "this is a softmax of the answer, which is not asked.":
+        lambda e: torch.from_numpy(e).softmax(-1).numpy() if e.size > 1 else _nothing(e),
     "you rounded down to a whole number.": _whole(np.floor),
     "you rounded up to a whole number.": _whole(np.ceil),
     "you rounded to a whole number.": _whole(np.round),
-    "you rounded the result to 1 decimal, or took it from a grid of such steps: return it as it "
-    "is.": _rounded(1),
-    "you rounded the result to 2 decimals, or took it from a grid of such steps: return it as it "
-    "is.": _rounded(2),
-    "you rounded the result to 3 decimals, or took it from a grid of such steps: return it as it "
-    "is.": _rounded(3),
-    "you rounded the result to 4 decimals, or took it from a grid of such steps: return it as it "
-    "is.": _rounded(4),
+} | {
+    f"you rounded the result to {digits} decimal{'s'[: digits > 1]}, or took it from a grid of such "
+    "steps: return it as it is.": lambda e, digits=digits: np.round(e, digits)
+    for digits in (1, 2, 3, 4)
 }
-
-
-def _softmaxed(dim: int):
-    return lambda t: t.double().softmax(dim)
-
-
-def _clamped(epsilon: float):
-    return lambda t: t.clamp(min=epsilon)
-
-
-def _kept_within(epsilon: float):
-    def kept(t: Tensor) -> Tensor:
-        if t.min() < 0 or t.max() > 1:
-            raise ValueError("these are no probabilities")
-        return t.clamp(epsilon, 1 - epsilon)
-
-    return kept
-
-
-def _raised(epsilon: float):
-    return lambda t: t + epsilon
-
-
 EPSILONS = (0.1, 0.05, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
 # What may have happened to one argument, by its kind. {} stands for its name.
 TABLES: dict[str, Callable[[Tensor], Tensor]] = {
-    "a softmax was taken of `{}`. Probabilities have had theirs: a softmax twice flattens "
-    "them.": _softmaxed(1),
-    "a softmax was taken of `{}` along the wrong axis (dim=0, over the samples).": _softmaxed(0),
+    "a softmax was taken of `{}`. Probabilities have had theirs: a softmax twice flattens them.":
+        lambda t: t.double().softmax(1),
+    "a softmax was taken of `{}` along the wrong axis (dim=0, over the samples).":
+        lambda t: t.double().softmax(0),
     "`{}` is transposed: rows and columns are exchanged.": lambda t: t.T,
     "a logarithm was taken of `{}` that is not asked.": torch.log,
     "`{}` was squared.": torch.square,
-    "`{}` was replaced by its largest entries (0 or 1, argmax): use the numbers "
-    "themselves.": lambda t: torch.nn.functional.one_hot(t.argmax(1), t.shape[1]).to(t.dtype),
+    "`{}` was replaced by its largest entries (0 or 1, argmax): use the numbers themselves.":
+        lambda t: torch.nn.functional.one_hot(t.argmax(1), t.shape[1]).to(t.dtype),
     "the columns of `{}` were taken in reversed order.": lambda t: t.flip(1),
-    "the rows of `{}` were taken in reversed order: they no longer fit the others.": lambda t: (
-        t.flip(0)
-    ),
-    "the rows of `{}` were sorted, so that its columns lost their classes.": lambda t: (
-        t.sort(1).values
-    ),
+    "the rows of `{}` were taken in reversed order: they no longer fit the others.": lambda t: t.flip(0),
+    "the rows of `{}` were sorted, so that its columns lost their classes.": lambda t: t.sort(1).values,
     "the columns of `{}` were moved by one: Python counts classes from 0.": lambda t: t.roll(1, 1),
     "the last column of `{}` was left out.": lambda t: t[:, :-1],
     "the first column of `{}` was left out.": lambda t: t[:, 1:],
@@ -219,19 +181,16 @@ FLOATS: dict[str, Callable[[Tensor], Tensor]] = {
     "`{}` was squared.": torch.square,
     "a square root was taken of `{}`.": torch.sqrt,
     "a softmax was taken of `{}`.": lambda t: t.softmax(0),
-    "`{}` was averaged before the formula: each entry goes in by itself.": lambda t: (
-        t.mean().expand_as(t)
-    ),
+    "`{}` was averaged before the formula: each entry goes in by itself.": lambda t: t.mean().expand_as(t),
 }
-ANY_FLOATS = {
-    f"`{{}}` was {what} {epsilon:g}, which moves the result more than rounding may.": change(
-        epsilon
-    )
+ANY_FLOATS: dict[str, Callable[[Tensor], Tensor]] = {
+    f"`{{}}` was {what} {epsilon:g}, which moves the result more than rounding may.":
+        lambda t, change=change, epsilon=epsilon: change(t, epsilon)
     for epsilon in EPSILONS
     for what, change in (
-        ("cut below (clamp) at", _clamped),
-        ("raised by an epsilon of", _raised),
-        ("kept away from 0 and 1 by", _kept_within),
+        ("cut below (clamp) at", lambda t, epsilon: t.clamp(min=epsilon)),
+        ("raised by an epsilon of", lambda t, epsilon: t + epsilon),
+        ("kept away from 0 and 1 by", lambda t, epsilon: _probabilities(t).clamp(epsilon, 1 - epsilon)),
     )
 } | {
     "you computed with half of `{}`.": lambda t: t / 2,
@@ -255,31 +214,25 @@ NUMBERS: dict[str, Callable[[float], float]] = {
     "where {} is below 1 you computed with 1.": lambda v: max(v, 1),
 }
 CONSTANTS = (0, 0.5, 1, 2, 3, 4, 5, 10, 15, 20, 32, 64, 100, 128)
-
-
 ROUGH = 5e-3  # a tolerance above this is one of a search, not of rounding
 TINY = 1.2e-38  # the smallest normal number of float32
 MEASURES: dict[str, Callable] = {
     "the accuracy": metrics.accuracy,
-    "the error rate": lambda probs, labels: 1 - metrics.accuracy(probs, labels),
-    "the mean confidence": lambda probs, labels: probs.amax(1).double().mean(),
-    "the mean probability of the true class": lambda probs, labels: (
-        probs.gather(1, labels[:, None]).double().mean()
-    ),
+    "the error rate": lambda p, y: 1 - metrics.accuracy(p, y),
+    "the mean confidence": lambda p, y: p.amax(1).double().mean(),
+    "the mean probability of the true class": lambda p, y: p.gather(1, y[:, None]).double().mean(),
     "the signed gap": metrics.signed_gap,
     "the ECE with 15 bins": metrics.ece,
-    "the ECE with 10 bins": lambda probs, labels: metrics.ece(probs, labels, bins=10),
+    "the ECE with 10 bins": lambda p, y: metrics.ece(p, y, bins=10),
     "the MCE": metrics.mce,
     "the classwise-ECE with 15 bins": metrics.classwise_ece,
     "the NLL": metrics.nll,
     "the Brier score": metrics.brier,
-    "the mean entropy": lambda probs, labels: metrics.entropy(probs).mean(),
-    "the classwise gap": lambda probs, labels: (
-        (probs.double().mean(0) - torch.bincount(labels, minlength=probs.shape[1]) / len(labels))
-        .abs()
-        .mean()
-    ),
+    "the mean entropy": lambda p, y: metrics.entropy(p).mean(),
+    "the classwise gap":
+        lambda p, y: (p.double().mean(0) - torch.bincount(y, minlength=p.shape[1]) / len(y)).abs().mean(),
 }
+# fmt: on
 
 
 def _changes(value) -> dict[str, Callable]:
@@ -323,12 +276,10 @@ def of_results(arguments: Arguments) -> Iterator[Diagnosis]:
     yield from ((words, _scaled(factor)) for words, factor in FACTORS.items())
     yield from ((words, _after(change)) for words, change in RESULTS.items())
     for name in _numbers(arguments):
-        yield f"this is too large by the factor `{name}`.", _scaled(lambda a, n=name: a[n])
-        yield f"this is too small by the factor `{name}`.", _scaled(lambda a, n=name: 1 / a[n])
-        for way, sign in (("large", 2), ("small", -2)):
+        for way, power in (("large", 1), ("small", -1), ("large", 2), ("small", -2)):
             yield (
-                f"this is too {way} by the factor `{name}` squared.",
-                _scaled(lambda a, n=name, sign=sign: float(a[n]) ** sign),
+                f"this is too {way} by the factor `{name}`{' squared' * (abs(power) > 1)}.",
+                _scaled(lambda a, n=name, power=power: float(a[n]) ** power),
             )
     for name in arguments:
         for word, sign in (("plus", 1), ("minus", -1)):

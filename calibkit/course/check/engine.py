@@ -5,8 +5,6 @@ mistake is itself a function: an answer that agrees with it where it fails first
 mistake, and gets its hint (`hints`).
 """
 
-from __future__ import annotations
-
 import html
 import inspect
 import re
@@ -19,7 +17,8 @@ import numpy as np
 from torch import Tensor
 
 from calibkit.course.check import running
-from calibkit.course.check.hints import Attempt, Mistake, close, hint
+from calibkit.course.check.attempt import Attempt, Mistake, close
+from calibkit.course.check.hints import hint
 from calibkit.course.check.running import NotYet, Refused
 
 SHORT = 12  # arguments and results up to this many numbers are shown in full
@@ -92,10 +91,10 @@ class Exercise:
             given, refused = running.limited(lambda: self._results(answer))
             if refused and len(given) == len(self.inputs):
                 raise refused
-            wrong = [case for case in given if not self._close(self._expected[case], given[case])]
+            wrong = [case for case in given if not self.same(self.expected[case], given[case])]
             if not wrong and refused is None:
                 return Reply(True, f"Correct: {self.name} agrees on all {len(given)} cases.")
-            told = self._told(answer, given, wrong) if wrong else str(refused)
+            told = self._told(Attempt(self, answer, given, wrong)) if wrong else str(refused)
             return Reply(False, f"{told}{self._exchanged_names(answer)}")
         except NotYet:
             return Reply(
@@ -139,10 +138,16 @@ class Exercise:
         """The results by case, up to the first that is refused, each computed twice."""
         given: dict[str, np.ndarray] = {}
         try:
-            for case in self.inputs:
-                given[case] = self._result(answer, case)
-            for case in reversed(self.inputs):
-                self._check_again(case, given[case], self._result(answer, case))
+            for case, arguments in self.inputs.items():
+                given[case] = running.result(answer, self._shown[case], arguments, self.slips)
+            for case, arguments in reversed(self.inputs.items()):
+                again = running.result(answer, self._shown[case], arguments, self.slips)
+                if not self.same(given[case], again):
+                    raise Refused(
+                        f"Not quite: called twice with the same arguments ({case}), your function "
+                        "does not return the same result twice. Is there chance in it, or a "
+                        "variable that keeps something from one call to the next?"
+                    )
         except Refused as refused:
             return given, refused
         except NotYet:
@@ -154,58 +159,33 @@ class Exercise:
             )
         return given, None
 
-    def _result(self, answer: Callable, case: str) -> np.ndarray:
-        return running.result(answer, self._shown[case], self.inputs[case], self.slips)
-
-    def _check_again(self, case: str, first: np.ndarray, second: np.ndarray) -> None:
-        if not self._close(first, second):
-            raise Refused(
-                f"Not quite: called twice with the same arguments ({case}), your function does "
-                "not return the same result twice. Is there chance in it, or a variable that "
-                "keeps something from one call to the next?"
-            )
-
-    def _close(self, expected: np.ndarray, result: np.ndarray) -> bool:
-        return close(expected, result, self.tolerance, self.absolute)
+    def same(self, one: np.ndarray, other: np.ndarray) -> bool:
+        """Whether two results are the same up to the tolerances."""
+        return close(one, other, self.tolerance, self.absolute)
 
     @cached_property
-    def _expected(self) -> dict[str, np.ndarray]:
+    def expected(self) -> dict[str, np.ndarray]:
+        """The right results by case."""
         return {case: running.numbers(self.reference(**a)) for case, a in self.inputs.items()}
 
-    def _told(self, answer: Callable, given: dict[str, np.ndarray], wrong: list[str]) -> str:
+    def _told(self, attempt: Attempt) -> str:
         """The mistake by name if it can be told, then the smallest case that fails."""
-        attempt = Attempt(
-            answer,
-            self.reference,
-            self.mistakes,
-            self.inputs,
-            self._expected,
-            given,
-            wrong,
-            self.tolerance,
-            self.absolute,
-        )
-        shown = min(
-            wrong, key=lambda c: (self._fits(c, given), self._conventional(c), self._size(c))
-        )
+        given = attempt.given
+
+        def order(case: str) -> tuple[bool, bool, int]:
+            """A wrong shape comes first; 0 or 1 alone, as where something is empty, comes late."""
+            size = sum(running.numbers(value).size for value in self.inputs[case].values())
+            right = self.expected[case]
+            # how many numbers a student has to look at; one or none tell little
+            looked_at = size if size > len(self.names) else SHORT + size
+            return given[case].shape == right.shape, bool(np.isin(right, (0, 1)).all()), looked_at
+
+        shown = min(attempt.wrong, key=order)
         told = hint(attempt), self._difference(shown, given[shown])
-        right = len(given) - len(wrong)
+        right = len(given) - len(attempt.wrong)
         return f"Not quite: {' '.join(filter(None, told))}" + (
             f" ({right} of {len(given)} cases are right.)" if right else ""
         )
-
-    def _fits(self, case: str, given: dict[str, np.ndarray]) -> bool:
-        """Whether the shape is right; where it is not, that comes first."""
-        return given[case].shape == self._expected[case].shape
-
-    def _conventional(self, case: str) -> bool:
-        """Whether the result is 0 or 1 alone, as where something is empty or too few."""
-        return bool(np.isin(self._expected[case], (0, 1)).all())
-
-    def _size(self, case: str) -> int:
-        """How many numbers a student has to look at; one or none tell little."""
-        size = sum(running.numbers(value).size for value in self.inputs[case].values())
-        return size if size > len(self.names) else SHORT + size
 
     def _shape_words(self, got: tuple, expected: tuple, case: str) -> str:
         """The two shapes, and what the axes of the right one stand for."""
@@ -224,8 +204,7 @@ class Exercise:
 
     def _difference(self, case: str, result: np.ndarray) -> str:
         """The first wrong case in numbers: all of them, or the worst entry of many."""
-        expected, at = self._expected[case], ""
-        shape = ""
+        expected, at, shape = self.expected[case], "", ""
         if expected.shape != result.shape:
             shape = self._shape_words(result.shape, expected.shape, case) + " "
         elif expected.size > SHORT:
@@ -252,11 +231,8 @@ def exercise(
 
     mistakes: {hint: the wrong answer that gets it, or several}. parts: see `Exercise`.
     """
-    named = [
-        Mistake(one, hint)
-        for hint, made in mistakes.items()
-        for one in ([made] if callable(made) else made)
-    ]
+    lists = {hint: [made] if callable(made) else made for hint, made in mistakes.items()}
+    named = [Mistake(one, hint) for hint, made in lists.items() for one in made]
     return lambda reference: Exercise(reference, mistakes=named, **parts)
 
 

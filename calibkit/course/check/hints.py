@@ -4,17 +4,14 @@ The mistakes of the exercise come first, then what all exercises know (`common_m
 facts (`relations`). A diagnosis that does not fit everywhere is said with "perhaps", or not at all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from calibkit.course.check import common_mistakes, relations, running
-from calibkit.course.check.attempt import Attempt, Mistake, close
+from calibkit.course.check.attempt import Attempt, Mistake
 
-__all__ = ["Attempt", "Mistake", "close", "hint"]
 SIGN = "the sign is reversed."
 LARGE = 50  # numbers whose exponentials are a matter of concern
 MOST = 0.6  # share of the cases that a mistake must explain to be named with "perhaps"
@@ -23,7 +20,7 @@ MOST = 0.6  # share of the cases that a mistake must explain to be named with "p
 def hint(attempt: Attempt) -> str | None:
     """The mistake in words; None if it cannot be told."""
     arguments = attempt.inputs[attempt.wrong[0]]
-    known = _known(attempt.mistakes)
+    known = _known(attempt.exercise.mistakes)
     certain = (
         _certain(known, attempt)
         or relations.the_same(attempt)
@@ -67,7 +64,7 @@ def _besides(attempt: Attempt) -> str | None:
     arguments = attempt.inputs[wrong[0]]
     given = {case: attempt.given[case] for case in finite}
     ordinary = replace(attempt, given=given, wrong=wrong)
-    certain = _certain(_known(attempt.mistakes), ordinary) or _certain(
+    certain = _certain(_known(attempt.exercise.mistakes), ordinary) or _certain(
         common_mistakes.of_results(arguments), ordinary
     )
     return certain and _joined(certain, f"besides, {_not_finite(replace(attempt, wrong=rest))}")
@@ -82,7 +79,7 @@ def _known(mistakes: Sequence[Mistake]) -> list[common_mistakes.Diagnosis]:
 
 def _doubled(attempt: Attempt) -> Iterable[common_mistakes.Diagnosis]:
     """A mistake of this exercise and a wrong factor at once."""
-    for words, made in _known(attempt.mistakes):
+    for words, made in _known(attempt.exercise.mistakes):
         once = _remembered(made)
         for more, factor in common_mistakes.FACTORS.items():
             kept = _of_its_sign if more == SIGN else _as_it_is
@@ -211,7 +208,7 @@ def _refuted(made: Callable, attempt: Attempt) -> bool:
     """Whether a mistake leads elsewhere than the answer on most of the probes."""
     fits = []
     for arguments, given in attempt.probes:
-        result = _made(made, attempt.reference, arguments)
+        result = _made(made, attempt.exercise.reference, arguments)
         if result is not None and np.isfinite(result).all():
             fits.append(attempt.agrees(result, given))
     return sum(fits) < len(fits) / 2
@@ -245,5 +242,5 @@ def _looks(attempt: Attempt) -> str | None:
     return common_mistakes.of_looks(
         [(attempt.expected[case], attempt.given[case]) for case in attempt.wrong],
         [*attempt.expected.values()],
-        attempt.tolerance,
+        attempt.exercise.tolerance,
     )

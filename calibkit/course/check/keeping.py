@@ -1,7 +1,5 @@
 """A learner's own library: what `check.keep` writes to `mine.py`, beside the notebooks."""
 
-from __future__ import annotations
-
 import ast
 import dis
 import inspect

@@ -1,7 +1,5 @@
 """Other measures."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import Tensor
@@ -16,31 +14,27 @@ def _squares(probs: Tensor, labels: Tensor) -> Tensor:
     truth = torch.nn.functional.one_hot(labels, probs.shape[1])
     return (probs.double() - truth) ** 2
 
-def _true_class_square(probs: Tensor, labels: Tensor) -> Tensor:
-    return (1 - probs.gather(1, labels[:, None]).double()).square().mean()
-
 def _of_the_prediction(probs: Tensor, labels: Tensor) -> Tensor:
     correct = (probs.argmax(dim=1) == labels).double()
     return (probs.amax(dim=1).double() - correct).square().mean()
 
 @exercise(cases=PREDICTIONS, mistakes={
-    "you divided by the number of classes too. Sum the squares over classes, then take the mean "
-    "over samples.": lambda p, y: _squares(p, y).mean(),
+    "you divided by the number of classes too. Sum the squares over classes, then take the mean over "
+    "samples.": lambda p, y: _squares(p, y).mean(),
     "you took absolute values. The Brier score adds squares.":
         lambda p, y: _squares(p, y).sqrt().sum(dim=1).mean(),
-    "you subtracted the number of the class. The truth is a one-hot row: 1 for the true class, 0 "
-    "for the others.": lambda p, y: ((p.double() - y[:, None]) ** 2).sum(dim=1).mean(),
+    "you subtracted the number of the class. The truth is a one-hot row: 1 for the true class, 0 for the "
+    "others.": lambda p, y: ((p.double() - y[:, None]) ** 2).sum(dim=1).mean(),
     "this is the NLL. The Brier score adds squared distances.": metrics.nll,
     "sum and mean are exchanged: sum over the classes, mean over the samples.":
         lambda p, y: _squares(p, y).sum(dim=0).mean(),
-    "you compared the confidence with right or wrong. The Brier score compares every probability "
-    "of the row with the one-hot truth.": _of_the_prediction,
-    "this grows with the number of samples: take the mean over them.":
-        lambda p, y: _squares(p, y).sum(),
+    "you compared the confidence with right or wrong. The Brier score compares every probability of the row "
+    "with the one-hot truth.": _of_the_prediction,
+    "this grows with the number of samples: take the mean over them.": lambda p, y: _squares(p, y).sum(),
     "this is half of it, a form for two classes. Here: the plain sum over classes.":
         lambda p, y: _squares(p, y).sum(dim=1).mean() / 2,
     "you used the true class alone. The Brier score adds the squares of all classes.":
-        _true_class_square,
+        lambda p, y: (1 - p.gather(1, y[:, None]).double()).square().mean(),
     "you took a square root. The Brier score is the mean of squared distances.":
         lambda p, y: _squares(p, y).sum(dim=1).sqrt().mean()})
 def brier(probs, labels):
@@ -82,25 +76,21 @@ def _per_predicted_class(probs: Tensor, labels: Tensor, bins: int) -> float:
     parts = [predicted == k for k in range(probs.shape[1])]
     return sum(metrics.ece(probs[p], labels[p], bins=bins) for p in parts if p.any()) / len(parts)
 
-def _against_predictions(probs: Tensor, labels: Tensor, bins: int) -> float:
-    return metrics.classwise_ece(probs, probs.argmax(dim=1), bins=bins)
-
 @exercise(cases=BINNED, mistakes={
     "you summed over the classes: take the mean.": lambda p, y, bins: sum(_all_classes(p, y, bins)),
-    "you took the number of classes from the labels. A class that never occurs still has a "
-    "column: use probs.shape[1].":
-        lambda p, y, bins: np.mean(_classwise(p, y, bins, range(int(y.max()) + 1))),
+    "you took the number of classes from the labels. A class that never occurs still has a column: use "
+    "probs.shape[1].": lambda p, y, bins: np.mean(_classwise(p, y, bins, range(int(y.max()) + 1))),
     "you took the predicted class for the truth: the hits of class k are `labels == k`.":
-        _against_predictions,
-    "this is the ECE of the predicted class. Here every class's own column is binned, against "
-    "`labels == k`.": lambda p, y, bins: metrics.ece(p, y, bins=bins),
-    "you split the samples by predicted class. Bin column k over all samples, against `labels == "
-    "k`.": _per_predicted_class,
-    "every bin counts the same in yours. Weigh each gap by the share of samples in its bin, |B| / "
-    "n.": _unweighted,
+        lambda p, y, bins: metrics.classwise_ece(p, p.argmax(dim=1), bins=bins),
+    "this is the ECE of the predicted class. Here every class's own column is binned, against `labels == k`.":
+        lambda p, y, bins: metrics.ece(p, y, bins=bins),
+    "you split the samples by predicted class. Bin column k over all samples, against `labels == k`.":
+        _per_predicted_class,
+    "every bin counts the same in yours. Weigh each gap by the share of samples in its bin, |B| / n.":
+        _unweighted,
     "gaps of opposite sign cancel: take the absolute value of each bin's gap.": _cancelling,
-    "probabilities of exactly 0 fell out of your first bin. Bins are (lo, hi], but 0 belongs to "
-    "the first.": _without_zeros,
+    "probabilities of exactly 0 fell out of your first bin. Bins are (lo, hi], but 0 belongs to the first.":
+        _without_zeros,
     "you took the number of classes from the labels. A class that never occurs still counts: use "
     "probs.shape[1].": lambda p, y, bins: sum(_all_classes(p, y, bins)) / len(y.unique()),
     "you left out the classes that never occur among the labels. Each column of probs counts.":

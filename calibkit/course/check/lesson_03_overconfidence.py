@@ -1,7 +1,5 @@
 """Why networks are over-confident."""
 
-from __future__ import annotations
-
 import math
 
 import torch
@@ -31,15 +29,14 @@ def _own_means(probs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
     return losses[right].mean(), losses[~right].mean()
 
 @exercise(cases=POSITIVE, mistakes={
-    "each part is divided by the size of its own group. Divide both by n, the number of all "
-    "predictions, so that they add up to the NLL.": _own_means,
+    "each part is divided by the size of its own group. Divide both by n, the number of all predictions, so "
+    "that they add up to the NLL.": _own_means,
     "the parts are right, their order is not: first the right predictions, then the wrong.":
         lambda p, y: _parts(p, y)[::-1],
     "these are sums, which grow with the number of predictions: divide by n.":
         lambda p, y: _split(*_losses(p, y)),
-    "you took the logarithm of the confidence. A wrong prediction pays for the probability that "
-    "it left to the *label*.":
-        lambda p, y: _split(-p.double().amax(dim=1).log(), _losses(p, y)[1], len(y)),
+    "you took the logarithm of the confidence. A wrong prediction pays for the probability that it left to "
+    "the *label*.": lambda p, y: _split(-p.double().amax(dim=1).log(), _losses(p, y)[1], len(y)),
     "the logarithm is missing: each prediction pays -log p of its label.":
         lambda p, y: _split(-_chance(p, y), _losses(p, y)[1], len(y)),
     "the second number is the whole NLL: only the wrong predictions belong to it.":
@@ -103,23 +100,22 @@ CURVES = {
 
 @exercise(cases={name: (torch.tensor(values, dtype=torch.float64), patience)
         for name, (values, patience) in CURVES.items()}, mistakes={
-    "your rule looks at all epochs. During a training nobody knows the later ones: go through "
-    "them one by one, and stop.": lambda losses, patience: [int(losses.argmin()), len(losses) - 1],
-    "the last epoch is right, but the kept one comes from the whole curve: it may lie after the "
-    "stop, where nobody trained.":
-        lambda losses, patience: [int(losses.argmin()), _walk(losses, patience)[1]],
-    "your rule waits one epoch too long: it stops when `patience` epochs in a row have brought no "
-    "new least value.": lambda losses, patience: _walk(losses, patience + 1),
+    "your rule looks at all epochs. During a training nobody knows the later ones: go through them one by "
+    "one, and stop.": lambda losses, patience: [int(losses.argmin()), len(losses) - 1],
+    "the last epoch is right, but the kept one comes from the whole curve: it may lie after the stop, where "
+    "nobody trained.": lambda losses, patience: [int(losses.argmin()), _walk(losses, patience)[1]],
+    "your rule waits one epoch too long: it stops when `patience` epochs in a row have brought no new least "
+    "value.": lambda losses, patience: _walk(losses, patience + 1),
     "your rule stops one epoch too early: `patience` epochs must have brought nothing new.":
         lambda losses, patience: _walk(losses, max(1, patience - 1)),
     "an equal value is no new least value: compare with <, not <=.":
         lambda losses, patience: _walk(losses, patience, lambda new, least: new <= least),
     "you keep the largest value. A loss is better when it is smaller.":
         lambda losses, patience: _walk(losses, patience, lambda new, least: new > least),
-    "you compare each epoch with the one before. Compare it with the least value so far: a loss "
-    "may fall for a while and still be above that.": _against_the_last,
-    "you count all epochs without a new least value. Only those in a row count: begin again at 0 "
-    "after each new least value.": _not_in_a_row,
+    "you compare each epoch with the one before. Compare it with the least value so far: a loss may fall "
+    "for a while and still be above that.": _against_the_last,
+    "you count all epochs without a new least value. Only those in a row count: begin again at 0 after each "
+    "new least value.": _not_in_a_row,
     "the numbers are right, their order is not: first the epoch that is kept, then the last one.":
         lambda losses, patience: _walk(losses, patience)[::-1],
     "the second number is how many epochs were trained. Counted from 0, the last has one less.":

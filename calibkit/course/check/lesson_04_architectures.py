@@ -1,7 +1,5 @@
 """Architectures: what attention and an MLP-Mixer read, and how attention mixes it."""
 
-from __future__ import annotations
-
 import functools
 import math
 
@@ -40,11 +38,10 @@ def _tokens(grid: Tensor) -> Tensor:
     return grid.flatten(3).flatten(1, 2)
 
 @exercise(cases=PATCHES, mistakes={
-    "you cut the image into pieces of one row after the other. A patch has pixels of several "
-    "rows: split height and width first, then bring the axes into order.":
-        lambda x, p: x.reshape(len(x), -1, p * p),
-    "the patches run down the columns. Take them in reading order: along the top row of patches "
-    "first.": lambda x, p: _tokens(_grid(x, p).transpose(1, 2)),
+    "you cut the image into pieces of one row after the other. A patch has pixels of several rows: split "
+    "height and width first, then bring the axes into order.": lambda x, p: x.reshape(len(x), -1, p * p),
+    "the patches run down the columns. Take them in reading order: along the top row of patches first.":
+        lambda x, p: _tokens(_grid(x, p).transpose(1, 2)),
     "the pixels inside a patch run down its columns. Take them in reading order.":
         lambda x, p: _tokens(_grid(x, p).transpose(3, 4)),
     "height and width are exchanged, for the patches and inside them.":
@@ -61,16 +58,15 @@ def _tokens(grid: Tensor) -> Tensor:
         lambda x, p: _tokens(x.unfold(1, p, 1).unfold(2, p, 1)),
     "the images are mixed with their patches: keep the first axis for the images.":
         lambda x, p: _tokens(_grid(x, p)).flatten(0, 1),
-    "you took `patch` for the number of patches along a side. It is the number of pixels along "
-    "the side of one patch.": lambda x, p: _tokens(_grid_of(x, x.shape[1] // p, x.shape[2] // p))})
+    "you took `patch` for the number of patches along a side. It is the number of pixels along the side of "
+    "one patch.": lambda x, p: _tokens(_grid_of(x, x.shape[1] // p, x.shape[2] // p))})
 def patch_tokens(images, patch):
     """Patches of images (n, h, w) as (n, tokens, patch * patch), all in reading order."""
     return _tokens(_grid(images, patch))
 
 def _mixed(tokens: int, features: int, steep: float, seed: int) -> tuple[Tensor, ...]:
     generator = torch.Generator().manual_seed(seed)
-    draw = [torch.randn(tokens, features, generator=generator, dtype=torch.float64)
-        for _ in range(3)]
+    draw = [torch.randn(tokens, features, generator=generator, dtype=torch.float64) for _ in range(3)]
     return steep * draw[0], draw[1], draw[2]
 
 ATTENTION = {

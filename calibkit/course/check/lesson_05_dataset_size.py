@@ -1,7 +1,5 @@
 """Dataset size: what so few images can say of a gap."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 
@@ -29,20 +27,15 @@ def _cases() -> dict[str, tuple[Tensor, Tensor]]:
     return cases | {
         "two images only": (torch.tensor([[0.9, 0.1], [0.6, 0.4]]), torch.tensor([0, 1])),
         "twelve images": (probs[:12], labels[:12]),
-        "predictions that are certain, two of six wrong": (
-            certain,
-            torch.tensor([0, 1, 2, 1, 1, 0]),
-        ),
+        "predictions that are certain, two of six wrong": (certain, torch.tensor([0, 1, 2, 1, 1, 0])),
         "always right, always certain": (certain, torch.tensor([0, 1, 2, 0, 1, 2])),
-        "more right than sure": (
-            torch.tensor([[0.6, 0.4], [0.7, 0.3], [0.45, 0.55], [0.8, 0.2]]),
-            torch.tensor([0, 0, 1, 0]),
-        ),
+        "more right than sure":
+            (torch.tensor([[0.6, 0.4], [0.7, 0.3], [0.45, 0.55], [0.8, 0.2]]), torch.tensor([0, 0, 1, 0])),
     }
 
 @exercise(cases=_cases(), mistakes={
-    "this is where single images lie. The mean of n images varies less: divide the standard "
-    "deviation by the root of n.": lambda p, y: _interval(_off(p, y), Z * _off(p, y).std()),
+    "this is where single images lie. The mean of n images varies less: divide the standard deviation by "
+    "the root of n.": lambda p, y: _interval(_off(p, y), Z * _off(p, y).std()),
     "you divided by n. The standard error is the standard deviation divided by the *root* of n.":
         lambda p, y: _interval(_off(p, y), Z * _off(p, y).std() / len(y)),
     "this is one standard error to each side; 95 % take 1.96 of them.":
@@ -51,16 +44,14 @@ def _cases() -> dict[str, tuple[Tensor, Tensor]]:
         lambda p, y: _interval(_off(p, y), Z / 2 * _error(_off(p, y))),
     "you took the variance. The standard deviation is its root: off.std().":
         lambda p, y: _interval(_off(p, y), Z * _off(p, y).var() / len(y) ** 0.5),
-    "nearly: you divided the squares by n. From few images the standard deviation takes n - 1, as "
-    "off.std() does.":
-        lambda p, y: _interval(_off(p, y), Z * _off(p, y).std(correction=0) / len(y) ** 0.5),
+    "nearly: you divided the squares by n. From few images the standard deviation takes n - 1, as off.std() "
+    "does.": lambda p, y: _interval(_off(p, y), Z * _off(p, y).std(correction=0) / len(y) ** 0.5),
     "the sign is reversed. Take confidence minus hit.":
         lambda p, y: _interval(-_off(p, y), Z * _error(_off(p, y))),
     "you took absolute values image by image. The gap is the plain mean of the differences.":
         lambda p, y: _interval(_off(p, y).abs(), Z * _error(_off(p, y).abs())),
-    "you took the standard deviation of the hits alone. The differences, confidence minus hit, "
-    "vary otherwise.":
-        lambda p, y: _interval(_off(p, y), Z * ((p.argmax(1) == y).double().std() / len(y) ** 0.5)),
+    "you took the standard deviation of the hits alone. The differences, confidence minus hit, vary "
+    "otherwise.": lambda p, y: _interval(_off(p, y), Z * ((p.argmax(1) == y).double().std() / len(y) ** 0.5)),
     "the ends are exchanged: lower end, gap, upper end.":
         lambda p, y: _interval(_off(p, y), Z * _error(_off(p, y))).flip(0),
     "the order is lower end, gap, upper end.":

@@ -1,7 +1,5 @@
 """Temperature."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Callable
@@ -30,13 +28,11 @@ CASES = {
     "two classes only": _scored(24, 2, 4.0, 4),
     "50 rows, a T not far from 1, 5 classes": _scored(50, 5, 2.0, 2),
     "large logits in float32":
-        tuple(part.float() if part.is_floating_point() else part for part in _scored(30, 5, 20.0,
-            7)),
+        tuple(part.float() if part.is_floating_point() else part for part in _scored(30, 5, 20.0, 7)),
     "40 rows, not sure enough, 6 classes": _scored(40, 6, 0.8, 11),
     "300 rows, 10 classes": _scored(300, 10, 6.0, 8),
-    "a class without a label":
-        (torch.cat([_scored(30, 3, 5.0, 9)[0], torch.full((30, 1), -2.0, dtype=torch.float64)], 1),
-            _scored(30, 3, 5.0, 9)[1]),
+    "a class without a label": (torch.cat([_scored(30, 3, 5.0, 9)[0], torch.full((30, 1), -2.0,
+            dtype=torch.float64)], 1), _scored(30, 3, 5.0, 9)[1]),
 }
 
 def _fitted(logits: Tensor, labels: Tensor) -> float:
@@ -77,27 +73,23 @@ def _lowest(loss: Callable) -> Callable:
     return answer
 
 @exercise(cases=CASES, tolerance=0.01, absolute=1e-4, mistakes={
-    "this is 1 / T: you found the factor by which the logits are multiplied.":
-        lambda z, y: 1 / _fitted(z, y),
+    "this is 1 / T: you found the factor by which the logits are multiplied.": lambda z, y: 1 / _fitted(z, y),
     "this is log T. Take its exponential.": lambda z, y: math.log(_fitted(z, y)),
     "yours never goes below 1. The T of a network that is not sure enough does: look from 0.05 on.":
-        (lambda z, y: max(1.0, _fitted(z, y)),
-         lambda z, y: max(1.0, TemperatureScaler().fit(z.double(), y).temperature)),
+        (lambda z, y: max(1.0, _fitted(z, y)), lambda z, y: max(1.0, TemperatureScaler().fit(z.double(),
+            y).temperature)),
     "this is the NLL at T. Return T itself.": lambda z, y: _nll(z, y, _fitted(z, y)),
-    "this is the lower end of the search. Your loss falls with T: is the logarithm missing, or "
-    "did you take the predicted class in place of the label?": lambda z, y: LOW,
-    "this is the upper end of the search. Your loss falls as T rises: is a minus missing?":
-        lambda z, y: HIGH,
+    "this is the lower end of the search. Your loss falls with T: is the logarithm missing, or did you take "
+    "the predicted class in place of the label?": lambda z, y: LOW,
+    "this is the upper end of the search. Your loss falls as T rises: is a minus missing?": lambda z, y: HIGH,
     "a softmax was taken of probabilities. Divide the logits by T, then one softmax.":
         lambda z, y: _fitted(z.double().softmax(dim=1) - 1, y),
-    "this is the T at which the network is as sure as it is right. Look for the lowest NLL.":
-        _lowest(_gap),
-    "this is the T of the lowest ECE, which has several low points. Look for the lowest NLL.":
-        _lowest(_ece),
+    "this is the T at which the network is as sure as it is right. Look for the lowest NLL.": _lowest(_gap),
+    "this is the T of the lowest ECE, which has several low points. Look for the lowest NLL.": _lowest(_ece),
     "this is the T of the lowest Brier score. Look for the lowest NLL.":
         _lowest(lambda z, y, T: metrics.brier(_probs(z, T), y)),
-    "this is the best T of a grid, which is too coarse: it must be right to 1 % of T. Move the "
-    "ends nearer again and again.": [_of_grid(_nll, step) for step in (0.05, 0.1, 0.5, 1.0)]})
+    "this is the best T of a grid, which is too coarse: it must be right to 1 % of T. Move the ends nearer "
+    "again and again.": [_of_grid(_nll, step) for step in (0.05, 0.1, 0.5, 1.0)]})
 def fitted_temperature(logits, labels):
     """The T in [0.05, 50] with the lowest NLL of labels (n,), logits (n, K) divided by T."""
     return _fitted(logits, labels)

@@ -1,7 +1,5 @@
 """Soft targets."""
 
-from __future__ import annotations
-
 import math
 
 import torch
@@ -35,10 +33,10 @@ def _shared_out(rows: Tensor) -> Tensor:
 
 @exercise(cases={name: _optimal(*case) for name, case in WEIGHTS.items()}, mistakes={
     "this is p itself, which is right for weight 0 only.": lambda p, w: p,
-    "the entropy is missing, so your rows do not sum to 1. Sum the condition over the classes to "
-    "find c: it is 1 + weight H(p).": lambda p, w: p * (1 + w * p.log()),
-    "you set c to 1 and divided by the sum afterwards. That is another row: the sum over the "
-    "classes says what c is, 1 + weight H(p).": lambda p, w: _shared_out(p * (1 + w * p.log())),
+    "the entropy is missing, so your rows do not sum to 1. Sum the condition over the classes to find c: it "
+    "is 1 + weight H(p).": lambda p, w: p * (1 + w * p.log()),
+    "you set c to 1 and divided by the sum afterwards. That is another row: the sum over the classes says "
+    "what c is, 1 + weight H(p).": lambda p, w: _shared_out(p * (1 + w * p.log())),
     "the entropy has the wrong sign: H(p) = -sum p log p is positive, and it is added.":
         lambda p, w: p * (1 + w * (p.log() - _entropy(p))),
     "the bracket has the wrong sign: a class above its share must gain, not lose.":
@@ -51,8 +49,7 @@ def _shared_out(rows: Tensor) -> Tensor:
         lambda p, w: p * (1 + w * (_entropy(p).sum() + p.log())),
     "you took the logarithm to base 2: use the natural one, log.":
         lambda p, w: p * (1 + w * (_entropy(p) + p.log()) / math.log(2)),
-    "the factor p is missing in front of the bracket.":
-        lambda p, w: 1 + w * (_entropy(p) + p.log()),
+    "the factor p is missing in front of the bracket.": lambda p, w: 1 + w * (_entropy(p) + p.log()),
     "the weight is missing.": lambda p, w: p * (1 + _entropy(p) + p.log()),
     "the weight is missing before log p.": lambda p, w: p * (1 + w * _entropy(p) + p.log()),
     "the weight is missing before the entropy.": lambda p, w: p * (1 + _entropy(p) + w * p.log()),
@@ -77,18 +74,13 @@ KEPT = {
     "50 predictions, four fifths kept": (*_judged(50, 1), 0.8),
     "30 predictions, a tenth kept": (*_judged(30, 2, 3.0), 0.1),
     "20 predictions, all kept": (*_judged(20, 3), 1.0),
-    "10 predictions, 0.7 kept (7 of them, though 0.7 * 10 may round below 7)":
-        (*_judged(10, 4, 0.5), 0.7),
-    "100 predictions, 0.29 kept (29, though 0.29 * 100 is 28.999999999999996)":
-        (*_judged(100, 7, 3.0), 0.29),
-    "100 predictions, 0.07 kept (7, though 0.07 * 100 is 7.000000000000001)":
-        (*_judged(100, 8, 3.0), 0.07),
+    "10 predictions, 0.7 kept (7 of them, though 0.7 * 10 may round below 7)": (*_judged(10, 4, 0.5), 0.7),
+    "100 predictions, 0.29 kept (29, though 0.29 * 100 is 28.999999999999996)": (*_judged(100, 7, 3.0), 0.29),
+    "100 predictions, 0.07 kept (7, though 0.07 * 100 is 7.000000000000001)": (*_judged(100, 8, 3.0), 0.07),
     "one of 20 kept": (*_judged(20, 7), 0.05),
-    "confidences close to 1 that differ by 1e-9":
-        (1 - 1e-9 * torch.tensor([3, 1, 6, 2, 5, 4], dtype=torch.float64),
-            torch.tensor([False, True, False, True, False, True]), 0.5),
-    "the confident ones are all wrong":
-        (torch.tensor([0.9, 0.8, 0.2, 0.1], dtype=torch.float64),
+    "confidences close to 1 that differ by 1e-9": (1 - 1e-9 * torch.tensor([3, 1, 6, 2, 5, 4],
+            dtype=torch.float64), torch.tensor([False, True, False, True, False, True]), 0.5),
+    "the confident ones are all wrong": (torch.tensor([0.9, 0.8, 0.2, 0.1], dtype=torch.float64),
             torch.tensor([False, False, True, True]), 0.5),
 }
 
@@ -109,8 +101,8 @@ def _misses(confidence, correct, coverage) -> Tensor:
         lambda c, a, share: 1 - _misses(c, a, share).mean(),
     "you kept the *least* confident predictions: sort in descending order.":
         lambda c, a, share: _wrong(a)[c.argsort()][: _count(c, share)].mean(),
-    "you took the coverage for a threshold of the confidence. It is a share of the predictions: "
-    "count how many are kept.": lambda c, a, share: _wrong(a)[c >= share].mean(),
+    "you took the coverage for a threshold of the confidence. It is a share of the predictions: count how "
+    "many are kept.": lambda c, a, share: _wrong(a)[c >= share].mean(),
     "you divided by all predictions. Divide by the number that is kept.":
         lambda c, a, share: _misses(c, a, share).sum() / len(a),
     "this is the number of errors. Divide it by the number that is kept.":
@@ -162,16 +154,14 @@ def _rows(logits: Tensor, labels: Tensor, kept: float, others: float) -> Tensor:
     "large logits": (100 * _scores(9, 4)[0], _scores(9, 4)[1], 0.1)}, mistakes={
     "this is the cross-entropy of the hard labels: nothing is smoothed.":
         lambda z, y, a: _rows(z, y, 1, 0).mean(),
-    "you gave alpha / (K - 1) to each *other* class. Here all K classes get alpha / K, the label "
-    "too.": lambda z, y, a: _rows(z, y, 1 - a - a / (z.shape[1] - 1), a / (z.shape[1] - 1)).mean(),
+    "you gave alpha / (K - 1) to each *other* class. Here all K classes get alpha / K, the label too.":
+        lambda z, y, a: _rows(z, y, 1 - a - a / (z.shape[1] - 1), a / (z.shape[1] - 1)).mean(),
     "the label gets its share alpha / K, too: in all 1 - alpha + alpha / K.":
         lambda z, y, a: _rows(z, y, 1 - a - a / z.shape[1], a / z.shape[1]).mean(),
-    "each class gets alpha / K: you gave alpha to each.":
-        lambda z, y, a: _rows(z, y, 1 - a, a).mean(),
+    "each class gets alpha / K: you gave alpha to each.": lambda z, y, a: _rows(z, y, 1 - a, a).mean(),
     "the label keeps 1 - alpha, and you let it keep everything.":
         lambda z, y, a: _rows(z, y, 1, a / z.shape[1]).mean(),
-    "this is the sum over the rows: take the mean.":
-        lambda z, y, a: _rows(z, y, 1 - a, a / z.shape[1]).sum(),
+    "this is the sum over the rows: take the mean.": lambda z, y, a: _rows(z, y, 1 - a, a / z.shape[1]).sum(),
     "the sign is reversed: the loss is *minus* the logarithm.":
         lambda z, y, a: -_rows(z, y, 1 - a, a / z.shape[1]).mean(),
     "alpha and 1 - alpha are exchanged: the label keeps 1 - alpha.":

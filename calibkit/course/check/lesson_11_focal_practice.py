@@ -1,7 +1,5 @@
 """Focal loss in practice."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 
@@ -31,8 +29,8 @@ def _steps(p: Tensor, low: float = 0.2, high: float = 0.5, gammas=(5.0, 3.0, 2.0
         lambda p: _steps(p, gammas=(5.0, 3.0, 3.0)),
     "the order is reversed: the *badly* predicted samples, with a small p, get gamma 5.":
         lambda p: _steps(p, gammas=(2.0, 3.0, 5.0)),
-    "no sample gets gamma 5. If you set 5 where p < 0.2 first, a later step for p < 0.5 "
-    "overwrites it.": lambda p: _steps(p, gammas=(3.0, 3.0, 2.0)),
+    "no sample gets gamma 5. If you set 5 where p < 0.2 first, a later step for p < 0.5 overwrites it.":
+        lambda p: _steps(p, gammas=(3.0, 3.0, 2.0)),
     "no sample gets gamma 3: that is for 0.2 <= p < 0.5.": lambda p: 2.0 + 3.0 * (p < 0.2),
     "p = 0.2 belongs to gamma 3 and p = 0.5 to gamma 2: compare with <, not <=.":
         lambda p: torch.where(p <= 0.2, 5.0, torch.where(p <= 0.5, 3.0, 2.0)),
@@ -44,13 +42,11 @@ def _steps(p: Tensor, low: float = 0.2, high: float = 0.5, gammas=(5.0, 3.0, 2.0
     "you took 1 - p for p.": lambda p: _steps(1 - p),
     "the steps add up to too much: where p < 0.2, p < 0.5 is true as well. Add 1 and 2.":
         lambda p: 2.0 + 3.0 * (p < 0.5) + 5.0 * (p < 0.2),
-    "where p is 0.5 or more, gamma is 2, not 0.":
-        lambda p: 5.0 * (p < 0.2) + 3.0 * ((p >= 0.2) & (p < 0.5)),
+    "where p is 0.5 or more, gamma is 2, not 0.": lambda p: 5.0 * (p < 0.2) + 3.0 * ((p >= 0.2) & (p < 0.5)),
     "this is the weight (1 - p)^gamma. Asked is gamma itself.": lambda p: (1 - p) ** _steps(p),
     "all samples have one gamma here. Each sample has its own, by its own p.":
         lambda p: torch.full_like(p, _steps(p.mean()).item()),
-    "the steps add up to 6 where p < 0.2: there it is 5.":
-        lambda p: _steps(p, gammas=(6.0, 3.0, 2.0))})
+    "the steps add up to 6 where p < 0.2: there it is 5.": lambda p: _steps(p, gammas=(6.0, 3.0, 2.0))})
 def sample_gamma(p):
     """The gamma of FLSD-532 for each label probability p (n,): a tensor (n,)."""
     return _steps(p)
@@ -72,12 +68,11 @@ def _networks() -> dict[str, tuple[Tensor]]:
     }
 
 @exercise(cases=_networks(), mistakes={
-    "you averaged the logits. Take the softmax of each network first, then the mean of the "
-    "probabilities.": lambda z: z.mean(0).softmax(-1),
-    "this is the geometric mean of the probabilities, whose rows do not sum to 1. Take the "
-    "arithmetic mean.": lambda z: z.softmax(-1).log().mean(0).exp(),
-    "your rows sum to the number of networks: take the mean, not the sum.":
-        lambda z: z.softmax(-1).sum(0),
+    "you averaged the logits. Take the softmax of each network first, then the mean of the probabilities.":
+        lambda z: z.mean(0).softmax(-1),
+    "this is the geometric mean of the probabilities, whose rows do not sum to 1. Take the arithmetic mean.":
+        lambda z: z.softmax(-1).log().mean(0).exp(),
+    "your rows sum to the number of networks: take the mean, not the sum.": lambda z: z.softmax(-1).sum(0),
     "you added up the logits. Take the softmax of each network first, then the mean.":
         lambda z: z.sum(0).softmax(-1),
     "the softmax runs over the networks. It must run over the classes, the last dimension.":
@@ -88,19 +83,14 @@ def _networks() -> dict[str, tuple[Tensor]]:
         lambda z: z.softmax(-1).mean(1),
     "the mean runs over the classes. It must run over the networks, the first dimension.":
         lambda z: z.softmax(-1).mean(-1),
-    "these are mean logits, no probabilities. Take the softmax of each network first.":
-        lambda z: z.mean(0),
+    "these are mean logits, no probabilities. Take the softmax of each network first.": lambda z: z.mean(0),
     "a second softmax was taken, of probabilities. The mean of the rows is the answer.":
         lambda z: z.softmax(-1).mean(0).softmax(-1),
     "this is the first network alone.": lambda z: z.softmax(-1)[0],
-    "you divided by 5, whatever the number of networks: take the mean.":
-        lambda z: z.softmax(-1).sum(0) / 5,
-    "you took the median over the networks: take the mean.":
-        lambda z: z.softmax(-1).median(0).values,
-    "you took the largest probability of any network: take the mean.":
-        lambda z: z.softmax(-1).amax(0),
-    "you let the networks vote: each counts only its own first choice. Average their "
-    "probabilities.":
+    "you divided by 5, whatever the number of networks: take the mean.": lambda z: z.softmax(-1).sum(0) / 5,
+    "you took the median over the networks: take the mean.": lambda z: z.softmax(-1).median(0).values,
+    "you took the largest probability of any network: take the mean.": lambda z: z.softmax(-1).amax(0),
+    "you let the networks vote: each counts only its own first choice. Average their probabilities.":
         lambda z: torch.nn.functional.one_hot(z.argmax(-1), z.shape[-1]).double().mean(0),
     "these are the probabilities of each network, (M, n, K). Take their mean over the networks.":
         lambda z: z.softmax(-1)})

@@ -1,7 +1,5 @@
 """Shift and strange inputs."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 
@@ -26,12 +24,8 @@ def _worlds() -> dict[str, tuple[Tensor, Tensor, float, float]]:
         "scores of -800 to -1,600, whose exponentials are 0": (scores - 800, rows, 0.4, 0.3),
         "scores of -3,000, read at more noise": (50 * scores - 3000, rows, 0.4, 0.8),
         "probabilities close to 0": (8 * scores, rows, 0.8, 0.4),
-        "images of which some lie much further away than others": (
-            scores - 1500 * torch.arange(len(scores))[:, None],
-            rows,
-            0.4,
-            0.5,
-        ),
+        "images of which some lie much further away than others":
+            (scores - 1500 * torch.arange(len(scores))[:, None], rows, 0.4, 0.5),
     }
 
 def _informed(scores: Tensor, one_hot: Tensor, factor: float) -> Tensor:
@@ -41,16 +35,16 @@ def _after_the_sum(scores: Tensor, one_hot: Tensor, factor: float) -> Tensor:
     return (_informed(scores, one_hot, 1.0).log() * factor).softmax(dim=1)
 
 @exercise(cases=_worlds(), mistakes={
-    "this is the posterior of the old noise. The scores hold 1 / (2 old^2): exchange it for 1 / "
-    "(2 new^2).": lambda z, rows, old, new: _informed(z, rows, 1.0),
+    "this is the posterior of the old noise. The scores hold 1 / (2 old^2): exchange it for 1 / (2 new^2).":
+        lambda z, rows, old, new: _informed(z, rows, 1.0),
     "the ratio of the noises is not squared: a score is a squared distance over a squared noise.":
         lambda z, rows, old, new: _informed(z, rows, old / new),
     "the ratio is upside down: more noise makes the scores smaller.":
         lambda z, rows, old, new: _informed(z, rows, (new / old) ** 2),
     "the ratio is upside down, and not squared: more noise makes the scores smaller.":
         lambda z, rows, old, new: _informed(z, rows, new / old),
-    "you cooled the posterior of the *classes*. Each clean digit has a score of its own: rescale "
-    "these, before the softmax and the sum over a class.":
+    "you cooled the posterior of the *classes*. Each clean digit has a score of its own: rescale these, "
+    "before the softmax and the sum over a class.":
         lambda z, rows, old, new: _after_the_sum(z, rows, (old / new) ** 2),
     "these are sums of scores, no probabilities: the softmax over the clean digits is missing.":
         lambda z, rows, old, new: (z * (old / new) ** 2) @ rows,
@@ -69,8 +63,7 @@ def _after_the_sum(scores: Tensor, one_hot: Tensor, factor: float) -> Tensor:
     "the sign is reversed: a score is a *negative* squared distance already.":
         lambda z, rows, old, new: (-z * (old / new) ** 2).softmax(dim=1) @ rows,
     "you took the best clean digit of each class. Probabilities add up: take the sum.":
-        lambda z, rows, old, new: ((z * (old / new) ** 2).softmax(dim=1)[:, :, None] * rows).amax(
-            dim=1)})
+        lambda z, rows, old, new: ((z * (old / new) ** 2).softmax(dim=1)[:, :, None] * rows).amax(dim=1)})
 def informed_posterior(scores, one_hot, old, new):
     """The posterior (n, K) at noise `new`, from scores (n, J) = -distance^2 / (2 old^2)."""
     return _informed(scores, one_hot, (old / new) ** 2)
@@ -88,10 +81,8 @@ def _score_pairs() -> dict[str, tuple[Tensor, Tensor]]:
         "a tie of one each": ([0.4], [0.4]),
         "scores that differ by 1e-9": ([0.5 + 1e-9, 0.5], [0.5 - 1e-9, 0.5, 0.5 + 2e-9]),
         "scores of thousands": ([4e3, -2e3, 7e3, 1e3], [1e3, 5e3, -4e3]),
-        "25 familiar and 40 strange images, with many ties": (
-            [(k * k) % 17 / 16 for k in range(25)],
-            [(3 * k + 1) % 11 / 16 for k in range(40)],
-        ),
+        "25 familiar and 40 strange images, with many ties":
+            ([(k * k) % 17 / 16 for k in range(25)], [(3 * k + 1) % 11 / 16 for k in range(40)]),
     }
     return {name: tuple(torch.tensor(side, dtype=torch.float64) for side in sides)
         for name, sides in pairs.items()}
@@ -101,11 +92,10 @@ def _won(familiar: Tensor, strange: Tensor, tie: float = 0.5) -> Tensor:
     return ((one > other).double() + tie * (one == other).double()).mean()
 
 @exercise(cases=_score_pairs(), mistakes={
-    "the direction is reversed: count the pairs in which the *familiar* image has the larger "
-    "score.": lambda a, b: _won(b, a),
+    "the direction is reversed: count the pairs in which the *familiar* image has the larger score.":
+        lambda a, b: _won(b, a),
     "a tie counts one half; yours counts nothing.": lambda a, b: _won(a, b, tie=0.0),
-    "a tie counts one half; yours counts as won (>= in place of >).":
-        lambda a, b: _won(a, b, tie=1.0),
+    "a tie counts one half; yours counts as won (>= in place of >).": lambda a, b: _won(a, b, tie=1.0),
     "this is the number of pairs that are won. Divide by the number of all pairs.":
         lambda a, b: len(a) * len(b) * _won(a, b),
     "you divided by the familiar images alone. Divide by the number of pairs.":
@@ -128,9 +118,8 @@ def _members() -> dict[str, tuple[Tensor]]:
     """Probabilities (M, n, K) of M networks that disagree."""
     generator = torch.Generator().manual_seed(15)
     shapes = ((3, 4, 5), (5, 6, 3), (2, 3, 4), (4, 2, 3), (2, 1, 6), (1, 3, 4), (4, 4, 4))
-    drawn = {f"{m} networks, {n} images, {k} classes":
-        ((2 * torch.randn(m, n, k, generator=generator, dtype=torch.float64)).softmax(dim=2),)
-        for m, n, k in shapes}
+    drawn = {f"{m} networks, {n} images, {k} classes": ((2 * torch.randn(m, n, k, generator=generator,
+        dtype=torch.float64)).softmax(dim=2),) for m, n, k in shapes}
     apart = torch.tensor([[[0.9, 0.1, 0.0]], [[0.1, 0.0, 0.9]]], dtype=torch.float64)
     return drawn | {"two networks that are sure of different classes": (apart,)}
 
@@ -159,8 +148,8 @@ def _members() -> dict[str, tuple[Tensor]]:
         lambda p: p.amax(dim=2).mean() - p.log().mean(dim=0).softmax(dim=1).amax(dim=1).mean(),
     "this is a share of the confidence. Asked is the difference.":
         lambda p: 1 - p.mean(dim=0).amax(dim=1).mean() / p.amax(dim=2).mean(),
-    "this is the variance of the members' confidences. Two members can be equally sure of "
-    "different classes.": lambda p: p.amax(dim=2).var(dim=0, correction=min(1, len(p) - 1)).mean(),
+    "this is the variance of the members' confidences. Two members can be equally sure of different classes.":
+        lambda p: p.amax(dim=2).var(dim=0, correction=min(1, len(p) - 1)).mean(),
     "you averaged over the images first. Take the maximum of each image, then the mean.":
         lambda p: p.mean(dim=1).amax(dim=1).mean() - p.mean(dim=(0, 1)).amax()})
 def lost_confidence(probs):

@@ -1,7 +1,5 @@
 """Sample prioritization."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 
@@ -45,23 +43,21 @@ def _with_nan(probs: Tensor) -> Tensor:
 @exercise(cases=TOP_CASES, mistakes={
     "you took the rows of lowest entropy. Is the minus sign of the entropy missing?":
         lambda p, share: _top(-metrics.entropy(p), share),
-    "the right rows, in the order of their entropy. Asked is the ascending order of the indices: "
-    "sort them.":
+    "the right rows, in the order of their entropy. Asked is the ascending order of the indices: sort them.":
         lambda p, share: metrics.entropy(p).argsort(descending=True)[: round(share * len(p))],
-    "where a probability is 0, p log p is NaN in floating point, and NaN sorts as the largest "
-    "number: you took certain rows. It should count as 0: torch.special.entr.":
+    "where a probability is 0, p log p is NaN in floating point, and NaN sorts as the largest number: you "
+    "took certain rows. It should count as 0: torch.special.entr.":
         lambda p, share: _top(_with_nan(p), share),
     "you took the rows of least confidence. Entropy looks at all classes.":
         lambda p, share: _top(1 - p.amax(dim=1), share),
-    "you took the smallest distance of the two largest probabilities. Entropy looks at all "
-    "classes.": lambda p, share: _top(-(p.topk(2).values @ torch.tensor([1.0, -1.0])), share),
-    "you cut share * n off: round it to the nearest whole number.":
-        lambda p, share: metrics.entropy(p).argsort(descending=True,
-            stable=True)[: int(share * len(p))].sort().values,
+    "you took the smallest distance of the two largest probabilities. Entropy looks at all classes.":
+        lambda p, share: _top(-(p.topk(2).values @ torch.tensor([1.0, -1.0])), share),
+    "you cut share * n off: round it to the nearest whole number.": lambda p, share:
+            metrics.entropy(p).argsort(descending=True, stable=True)[: int(share * len(p))].sort().values,
     "these are the entropies. Asked are the indices of the largest ones.":
         lambda p, share: metrics.entropy(p),
-    "this is a mask, 1 for what is chosen and 0 for the rest. Asked are the indices of what is "
-    "chosen: mask.nonzero()[:, 0].":
+    "this is a mask, 1 for what is chosen and 0 for the rest. Asked are the indices of what is chosen: "
+    "mask.nonzero()[:, 0].":
         lambda p, share: torch.zeros(len(p)).index_fill(0, _top(metrics.entropy(p), share), 1),
     "you took the first rows: sort by the entropy first.":
         lambda p, share: torch.arange(round(share * len(p))),
@@ -80,16 +76,15 @@ def _cost(share: float, warmup: int, epochs: int, scoring: float) -> float:
 
 @exercise(cases={
         f"a share of {share:g}, {warmup} of {epochs} epochs on all, scoring costs {scoring:.2f}":
-        (share, warmup, epochs, scoring) for share, warmup, epochs, scoring in ((0.1, 10, 200,
-        1 / 3), (0.3, 10, 200, 1 / 3), (0.2, 2, 40, 0.25), (0.1, 10, 200, 0.0), (0.5, 0, 10, 0.5),
-        (0.3, 12, 12, 1 / 3), (0.9, 1, 5, 0.4), (0.25, 1, 1, 0.3), (1.0, 3, 8, 0.5))}, mistakes={
-    "the scoring is missing: to find the least sure images, all of them go through the network "
-    "before each epoch that selects.":
-        lambda share, warmup, epochs, scoring: _cost(share, warmup, epochs, 0.0),
+            (share, warmup, epochs, scoring)
+        for share, warmup, epochs, scoring in ((0.1, 10, 200, 1 / 3), (0.3, 10, 200, 1 / 3),
+            (0.2, 2, 40, 0.25), (0.1, 10, 200, 0.0), (0.5, 0, 10, 0.5), (0.3, 12, 12, 1 / 3),
+            (0.9, 1, 5, 0.4), (0.25, 1, 1, 0.3), (1.0, 3, 8, 0.5))}, mistakes={
+    "the scoring is missing: to find the least sure images, all of them go through the network before each "
+    "epoch that selects.": lambda share, warmup, epochs, scoring: _cost(share, warmup, epochs, 0.0),
     "the warm-up is missing: its epochs train on all images.":
         lambda share, warmup, epochs, scoring: _cost(share, 0, epochs, scoring),
-    "this counts neither the warm-up nor the scoring.":
-        lambda share, warmup, epochs, scoring: share,
+    "this counts neither the warm-up nor the scoring.": lambda share, warmup, epochs, scoring: share,
     "you scored the chosen images only. All are scored, or one could not choose.":
         lambda share, warmup, epochs, scoring: _cost(share, warmup, epochs, share * scoring),
     "you scored during the warm-up too. There nothing is chosen.":
@@ -101,18 +96,15 @@ def _cost(share: float, warmup: int, epochs: int, scoring: float) -> float:
     "the warm-up's epochs come on top of all others. They are among `epochs`.":
         lambda share, warmup, epochs, scoring: (warmup + epochs * (share + scoring)) / epochs,
     "you scored during the warm-up, where nothing is chosen, and not afterwards.":
-        lambda share, warmup, epochs, scoring: (warmup * (1 + scoring) + (epochs - warmup) * share)
-            / epochs,
+        lambda share, warmup, epochs, scoring: (warmup * (1 + scoring) + (epochs - warmup) * share) / epochs,
     "you scored once. All images are scored again before each later epoch.":
         lambda share, warmup, epochs, scoring: _cost(share, warmup, epochs, 0.0) + scoring / epochs,
     "you scored only the images that are not chosen. All of them are scored.":
         lambda share, warmup, epochs, scoring: _cost(share, warmup, epochs, (1 - share) * scoring),
-    "the warm-up trains on all images, not on a share of them.":
-        lambda share, warmup, epochs, scoring: (warmup * share + (epochs - warmup)
-            * (share + scoring)) / epochs,
-    "you divided by the later epochs. Divide by all of them.":
-        lambda share, warmup, epochs, scoring: _cost(share, warmup, epochs, scoring) * epochs
-            / (epochs - warmup)})
+    "the warm-up trains on all images, not on a share of them.": lambda share, warmup, epochs, scoring:
+            (warmup * share + (epochs - warmup) * (share + scoring)) / epochs,
+    "you divided by the later epochs. Divide by all of them.": lambda share, warmup, epochs, scoring:
+            _cost(share, warmup, epochs, scoring) * epochs / (epochs - warmup)})
 def selection_cost(share, warmup, epochs, scoring):
     """The cost of a training that selects, as a part of the cost of training on all images."""
     return _cost(share, warmup, epochs, scoring)
@@ -138,8 +130,7 @@ def _gap(posterior: Tensor, labels: Tensor) -> Tensor:
     return posterior.double().amax(dim=1).mean() - right
 
 @exercise(cases=_reader(), mistakes={
-    "this is the gap over all images. Take the chosen rows of both first.":
-        lambda q, y, chosen: _gap(q, y),
+    "this is the gap over all images. Take the chosen rows of both first.": lambda q, y, chosen: _gap(q, y),
     "the sign is reversed: mean confidence minus share of right predictions.":
         lambda q, y, chosen: -_gap(q[chosen], y[chosen]),
     "you dropped the sign. It tells on which side the reader is wrong.":
@@ -149,12 +140,9 @@ def _gap(posterior: Tensor, labels: Tensor) -> Tensor:
     "the confidence is that of the chosen images, the share of right ones that of all.":
         lambda q, y, chosen: q[chosen].amax(dim=1).mean() - (q.argmax(dim=1) == y).double().mean(),
     "the share of right ones is that of the chosen images, the confidence that of all.":
-        lambda q, y, chosen: q.amax(dim=1).mean() - (q[chosen].argmax(dim=1)
-            == y[chosen]).double().mean(),
-    "you subtracted the mean probability of the label. Subtract how often the most likely class "
-    "is the label.":
-        lambda q, y, chosen: q[chosen].amax(dim=1).mean() - q[chosen].gather(1,
-            y[chosen, None]).mean(),
+        lambda q, y, chosen: q.amax(dim=1).mean() - (q[chosen].argmax(dim=1) == y[chosen]).double().mean(),
+    "you subtracted the mean probability of the label. Subtract how often the most likely class is the "
+    "label.": lambda q, y, chosen: q[chosen].amax(dim=1).mean() - q[chosen].gather(1, y[chosen, None]).mean(),
     "this is the mean confidence alone: the share of right predictions is still to be subtracted.":
         lambda q, y, chosen: q[chosen].amax(dim=1).mean(),
     "this is the share of right predictions alone: subtract it from the mean confidence.":
@@ -165,8 +153,7 @@ def _gap(posterior: Tensor, labels: Tensor) -> Tensor:
     "this is the ECE, which has no sign. Asked is the signed gap.":
         lambda q, y, chosen: metrics.ece(q[chosen], y[chosen]),
     "this is the gap of the images that were not chosen.":
-        lambda q, y, chosen: _gap(*(part[~torch.isin(torch.arange(len(y)), chosen)]
-            for part in (q, y)))})
+        lambda q, y, chosen: _gap(*(part[~torch.isin(torch.arange(len(y)), chosen)] for part in (q, y)))})
 def chosen_gap(posterior, labels, chosen):
     """The exact reader's signed gap on the chosen images: mean confidence minus accuracy."""
     return _gap(posterior[chosen], labels[chosen])

@@ -1,7 +1,5 @@
 """Text classification."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 
@@ -27,14 +25,13 @@ def _mask(texts: Tensor) -> Tensor:
     return (texts != 0).double()[..., None]
 
 @exercise(cases=_padded(), mistakes={
-    "padding counts as words: a text that is padded further would get another mean. Use texts != "
-    "0 as a mask.": lambda v, x: v.mean(dim=1),
+    "padding counts as words: a text that is padded further would get another mean. Use texts != 0 as a "
+    "mask.": lambda v, x: v.mean(dim=1),
     "you divided by the padded length. Divide by the number of words of each text.":
         lambda v, x: (v * _mask(x)).mean(dim=1),
     "you divide by the number of words, but the sum still has the padding in it.":
         lambda v, x: v.sum(dim=1) / _mask(x).sum(dim=1),
-    "this is the sum. Divide by the number of words of each text.":
-        lambda v, x: (v * _mask(x)).sum(dim=1),
+    "this is the sum. Divide by the number of words of each text.": lambda v, x: (v * _mask(x)).sum(dim=1),
     "you divided by the number of words of all texts together. Each text has a number of its own.":
         lambda v, x: (v * _mask(x)).sum(dim=1) / _mask(x).sum(),
     "this is one mean over all texts. Keep a row each text.":
@@ -45,7 +42,7 @@ def _mask(texts: Tensor) -> Tensor:
         lambda v, x: (v * x[..., None]).sum(dim=1) / _mask(x).sum(dim=1),
     "number 1, <unk>, is a word too: only 0 is padding.":
         (lambda v, x: (v * (x > 1)[..., None]).sum(dim=1) / _mask(x).sum(dim=1),
-         lambda v, x: (v * (x > 1)[..., None]).sum(dim=1) / (x > 1).sum(1, keepdim=True).clamp(1)),
+            lambda v, x: (v * (x > 1)[..., None]).sum(dim=1) / (x > 1).sum(1, keepdim=True).clamp(1)),
     "this is a maximum. Asked is the mean over the words.": lambda v, x: (v * _mask(x)).amax(dim=1),
     "the sum runs over the parts of a vector. It must run over the words, dimension 1.":
         lambda v, x: (v * _mask(x)).sum(dim=2) / v.shape[2],
@@ -106,38 +103,34 @@ def _alone(words, start, moves, says) -> Tensor:
 @exercise(cases=_chains(), absolute=1e-80, mistakes={
     "the moves run backwards: moves[g, h] leads from topic g to topic h, so write forward @ moves.":
         lambda w, s, m, e: _forward(w, s, m.T, e).sum(),
-    "this is the probability of the likeliest path alone. Add up the paths: a matrix product, no "
-    "maximum.": _best_path,
-    "these are the probabilities of the words *and* the last topic. Add up the topics at the end.":
-        _forward,
+    "this is the probability of the likeliest path alone. Add up the paths: a matrix product, no maximum.":
+        _best_path,
+    "these are the probabilities of the words *and* the last topic. Add up the topics at the end.": _forward,
     "the first topic is not drawn from `start`.":
         lambda w, s, m, e: _forward(w, torch.full_like(s, 1 / len(s)), m, e).sum(),
     "the probability of the first topic is missing: begin with start * says[:, words[0]].":
         lambda w, s, m, e: _forward(w, torch.ones_like(s), m, e).sum(),
     "the probability of the first word is missing.":
-        (lambda w, s, m, e: (_forward(w, s, m, e) / e[:, w[0]]).sum(),
-         lambda w, s, m, e: _forward(w[1:], s @ m, m, e).sum() if len(w) > 1 else s.sum()),
+        (lambda w, s, m, e: (_forward(w, s, m, e) / e[:, w[0]]).sum(), lambda w, s, m, e:
+            _forward(w[1:], s @ m, m, e).sum() if len(w) > 1 else s.sum()),
     "the last word is missing.":
         lambda w, s, m, e: _forward(w[:-1], s, m, e).sum() if len(w) > 1 else s.sum(),
     "there is a move before the first word. The first topic comes from `start` as it is.":
         lambda w, s, m, e: _forward(w, s @ m, m, e).sum(),
-    "you multiplied the probabilities of the single words, as if they were independent: what a "
-    "word says about the topic must stay in `forward`.": _alone,
+    "you multiplied the probabilities of the single words, as if they were independent: what a word says "
+    "about the topic must stay in `forward`.": _alone,
     "you made the numbers sum to 1 after each word. Their sum is what is asked: do not divide.":
         lambda w, s, m, e: _forward(w, s, m, e).sum() if len(w) == 1 else 1.0,
     "you read the note from its end.": lambda w, s, m, e: _forward(w.flip(0), s, m, e).sum(),
-    "this is the logarithm. Asked is the probability.":
-        lambda w, s, m, e: _forward(w, s, m, e).sum().log(),
+    "this is the logarithm. Asked is the probability.": lambda w, s, m, e: _forward(w, s, m, e).sum().log(),
     "you averaged over the topics. Probabilities of exclusive cases add up.":
         lambda w, s, m, e: _forward(w, s, m, e).mean(),
-    "you took the likeliest last topic. Add up all of them.":
-        lambda w, s, m, e: _forward(w, s, m, e).amax(),
+    "you took the likeliest last topic. Add up all of them.": lambda w, s, m, e: _forward(w, s, m, e).amax(),
     "the topic never moves in yours: the matrix `moves` is missing.":
         lambda w, s, m, e: (s * e[:, w].prod(dim=1)).sum(),
     "the first word is counted twice: the loop begins with the second, words[1:].":
         lambda w, s, m, e: _forward(torch.cat([w[:1], w]), s, m, e).sum(),
-    "you say each word before the move. The topic moves first: (forward @ moves) * says.":
-        _said_before})
+    "you say each word before the move. The topic moves first: (forward @ moves) * says.": _said_before})
 def note_probability(words, start, moves, says):
     """p(words) of a hidden Markov chain: start (H,), moves (H, H), says (H, V), words (length,)."""
     return _forward(words, start, moves, says).sum()

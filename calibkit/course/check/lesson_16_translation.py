@@ -1,7 +1,5 @@
 """Translation."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 
@@ -38,27 +36,23 @@ def _by_sentence(probs: Tensor, labels: Tensor) -> Tensor:
     return ((each * real).sum(dim=1) / real.sum(dim=1)).mean()
 
 @exercise(cases=_sentences(), mistakes={
-    "the padding is counted. Leave out the places whose label is 0.":
-        lambda p, y: _gap(p, y).mean(),
+    "the padding is counted. Leave out the places whose label is 0.": lambda p, y: _gap(p, y).mean(),
     "the sign is reversed: confidence minus accuracy.": lambda p, y: -_gap(p, y)[y != 0].mean(),
-    "the padding adds nothing to the sum, but it is counted in the number of places by which you "
-    "divide.": lambda p, y: (_gap(p, y) * (y != 0)).mean(),
-    "this is a sum. Divide by the number of real tokens.":
-        lambda p, y: (_gap(p, y) * (y != 0)).sum(),
+    "the padding adds nothing to the sum, but it is counted in the number of places by which you divide.":
+        lambda p, y: (_gap(p, y) * (y != 0)).mean(),
+    "this is a sum. Divide by the number of real tokens.": lambda p, y: (_gap(p, y) * (y != 0)).sum(),
     "you divided by the number of sentences. Divide by the number of real tokens.":
         lambda p, y: (_gap(p, y) * (y != 0)).sum() / len(y),
-    "you took the mean of each sentence, then the mean of these: so the tokens of short sentences "
-    "count more. Every real token counts the same.": _by_sentence,
-    "you left out the places where the *network* says padding. What is padding is told by the "
-    "labels.": lambda p, y: _gap(p, y)[p.argmax(dim=2) != 0].mean(),
-    "the label 1 is taken for padding, too. Padding is 0 alone.":
-        lambda p, y: _gap(p, y)[y > 1].mean(),
+    "you took the mean of each sentence, then the mean of these: so the tokens of short sentences count "
+    "more. Every real token counts the same.": _by_sentence,
+    "you left out the places where the *network* says padding. What is padding is told by the labels.":
+        lambda p, y: _gap(p, y)[p.argmax(dim=2) != 0].mean(),
+    "the label 1 is taken for padding, too. Padding is 0 alone.": lambda p, y: _gap(p, y)[y > 1].mean(),
     "this is the first sentence alone. Take the real tokens of all.":
         lambda p, y: _gap(p[:1], y[:1])[y[:1] != 0].mean(),
     "the mask is turned round: these are the places of padding alone.":
         lambda p, y: _gap(p, y)[y == 0].mean(),
-    "this is the mean confidence. Subtract the accuracy.":
-        lambda p, y: p.amax(dim=2)[y != 0].mean(),
+    "this is the mean confidence. Subtract the accuracy.": lambda p, y: p.amax(dim=2)[y != 0].mean(),
     "this is the accuracy. Subtract it from the mean confidence.":
         lambda p, y: (p.argmax(dim=2) == y).double()[y != 0].mean(),
     "the confidence is of real tokens, but the accuracy counts the padding too.":
@@ -66,12 +60,10 @@ def _by_sentence(probs: Tensor, labels: Tensor) -> Tensor:
     "the accuracy is of real tokens, but the confidence counts the padding too.":
         lambda p, y: p.amax(dim=2).mean() - (p.argmax(dim=2) == y).double()[y != 0].mean(),
     "you took the probability of the label. The confidence is the largest probability.":
-        lambda p, y: (p.gather(2, y[..., None])[..., 0]
-            - (p.argmax(dim=2) == y).double())[y != 0].mean(),
+        lambda p, y: (p.gather(2, y[..., None])[..., 0] - (p.argmax(dim=2) == y).double())[y != 0].mean(),
     "this is a mean of absolute values. A gap has a sign: hits and misses balance.":
         lambda p, y: _gap(p, y)[y != 0].abs().mean(),
-    "a gap has a sign: below 0 the network is under-confident.":
-        lambda p, y: _gap(p, y)[y != 0].mean().abs(),
+    "a gap has a sign: below 0 the network is under-confident.": lambda p, y: _gap(p, y)[y != 0].mean().abs(),
     "you left out the word 0 from the probabilities. Leave out places, not words.":
         lambda p, y: (_gap(p[..., 1:], y - 1))[y != 0].mean(),
     "you subtracted the probability of the label. Subtract the share of hits.":
@@ -124,9 +116,6 @@ def _somewhere(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
     law = _law(rows, p, prefix, words, last)
     return law / law.sum()
 
-def _all(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
-    return _law(rows, p, prefix, words, torch.ones(len(rows), dtype=torch.bool))
-
 def _surest(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
     """All on the next word of the most probable translation that fits."""
     fits = (rows[:, : len(prefix)] == prefix).all(dim=1)
@@ -155,24 +144,22 @@ def _repeated(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
     return law / law.sum()
 
 @exercise(cases=_translations(), mistakes={
-    "your numbers do not sum to 1: divide by the probability of the prefix, which is their sum.":
-        _law,
+    "your numbers do not sum to 1: divide by the probability of the prefix, which is their sum.": _law,
     "every translation that fits counts the same. Weigh each by its probability.": _counted,
-    "translations count whose first words are not the prefix. Keep those that fit.": _all,
+    "translations count whose first words are not the prefix. Keep those that fit.":
+        lambda rows, p, prefix, words: _law(rows, p, prefix, words, torch.ones(len(rows), dtype=torch.bool)),
     "you compared the last word of the prefix alone. All of its words must agree.": _somewhere,
     "this is the next word of the most probable translation. Add up all that fit.": _surest,
     "this is the law of the last word of the prefix. Asked is the word after it.": _repeated,
     "a softmax of probabilities is another law. Divide by their sum.":
         lambda rows, p, prefix, words: _law(rows, p, prefix, words).softmax(dim=0),
     "you divided by the largest entry. Divide by the sum.":
-        lambda rows, p, prefix, words: _law(rows, p, prefix, words) / _law(rows, p, prefix,
-            words).amax(),
+        lambda rows, p, prefix, words: _law(rows, p, prefix, words) / _law(rows, p, prefix, words).amax(),
     "you divided by the number of translations that fit. Divide by their probability.":
-        lambda rows, p, prefix, words: _law(rows, p, prefix, words)
-            / ((rows[:, : len(prefix)] == prefix).all(dim=1)).sum(),
+        lambda rows, p, prefix, words: _law(rows, p, prefix, words) / ((rows[:, : len(prefix)]
+            == prefix).all(dim=1)).sum(),
     "you counted every word that comes later. Asked is the one word after the prefix.": _all_later,
-    "you read one column too far to the right: the next word stands in column len(prefix).":
-        _one_late})
+    "you read one column too far to the right: the next word stands in column len(prefix).": _one_late})
 def next_law(translations, probs, prefix, words):
     """p(next word | prefix), (words,), from all translations (m, T) and their probs (m,)."""
     law = _law(translations, probs, prefix, words)

@@ -1,7 +1,5 @@
 """Estimators."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 
@@ -40,12 +38,11 @@ def _of_the_prediction(probs: Tensor, posterior: Tensor) -> Tensor:
     return _squares(probs.gather(1, best), posterior.gather(1, best)).mean()
 
 @exercise(cases=CASES, mistakes={
-    "you divided by the number of classes too. Sum the squares over classes, then take the mean "
-    "over images.": lambda p, q: _squares(p, q).mean(),
+    "you divided by the number of classes too. Sum the squares over classes, then take the mean over images.":
+        lambda p, q: _squares(p, q).mean(),
     "10 is the number of classes of this lesson's digits. Sum the squares over the classes.":
         lambda p, q: 10 * _squares(p, q).mean(),
-    "this grows with the number of images: take the mean over them.":
-        lambda p, q: _squares(p, q).sum(),
+    "this grows with the number of images: take the mean over them.": lambda p, q: _squares(p, q).sum(),
     "you took absolute values. The Brier score adds squares.":
         lambda p, q: _squares(p, q).sqrt().sum(dim=1).mean(),
     "you took a square root. The Brier score is the mean of squared distances.":

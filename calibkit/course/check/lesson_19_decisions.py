@@ -1,7 +1,5 @@
 """Decisions: what a wrong probability costs, and the cheapest action."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch
@@ -26,10 +24,8 @@ WORTH = {
     "80 images, c = 50": _two(80, 50.0, 2.5, 3),
     "30 images, a check dearer than a miss: c = 0.25": _two(30, 0.25, 1.5, 4),
     "the posterior itself": (_KNOWN, _KNOWN, 3.0),
-    "one image":
-        (torch.tensor([0.01], dtype=torch.float64), torch.tensor([0.5], dtype=torch.float64), 9.0),
-    "images that are stated with 0 or 1":
-        (torch.tensor([0.0, 1.0, 0.0, 1.0, 0.0], dtype=torch.float64),
+    "one image": (torch.tensor([0.01], dtype=torch.float64), torch.tensor([0.5], dtype=torch.float64), 9.0),
+    "images that are stated with 0 or 1": (torch.tensor([0.0, 1.0, 0.0, 1.0, 0.0], dtype=torch.float64),
             torch.tensor([0.3, 0.05, 0.02, 0.6, 0.15], dtype=torch.float64), 9.0),
 }
 
@@ -62,8 +58,7 @@ def _by(c: float) -> float:
         lambda p, q, c: ((1 + c) * (p - q).abs() * ((p > _by(c)) != (q > _by(c)))).mean(),
     "every image has a price here. An image costs nothing where both decide the same.":
         lambda p, q, c: ((1 + c) * (q - _by(c)).abs()).mean(),
-    "this grows with the number of images: take the mean over them.":
-        lambda p, q, c: _worth(p, q, c).sum(),
+    "this grows with the number of images: take the mean over them.": lambda p, q, c: _worth(p, q, c).sum(),
     "this is the share of images that are decided differently. Each has its own price.":
         lambda p, q, c: ((p > _by(c)) != (q > _by(c))).double().mean(),
     "this is the whole expected cost of the model. Subtract that of the posterior.":
@@ -121,20 +116,18 @@ def _expected(p: Tensor, costs: Tensor) -> Tensor:
 
 @exercise(cases=CHOICES, slips={
     r"mat1 and mat2 shapes":
-        "the two tables do not fit: probs is (n, K), costs is (A, K). Transpose the second."},
-    mistakes={
+        "the two tables do not fit: probs is (n, K), costs is (A, K). Transpose the second."}, mistakes={
     "this is the dearest action. Take the least expected cost: argmin.":
         lambda p, costs: _expected(p, costs).argmax(dim=1),
     "this is the least expected cost itself. Asked is which action has it: argmin.":
         lambda p, costs: _expected(p, costs).min(dim=1).values,
-    "this is the most probable class. The costs have no say in it.":
-        lambda p, costs: p.argmax(dim=1),
+    "this is the most probable class. The costs have no say in it.": lambda p, costs: p.argmax(dim=1),
     "you took the most probable class for the truth. Weigh the costs of all classes.":
         lambda p, costs: costs[:, p.argmax(dim=1)].argmin(dim=0),
     "you took one action for all images, the cheapest on average. Decide for each image.":
         lambda p, costs: _expected(p.mean(dim=0, keepdim=True), costs).argmin().expand(len(p)),
-    "costs is used the wrong way round: its rows are actions, its columns classes. Transpose it: "
-    "probs @ costs.T.": lambda p, costs: (p @ costs).argmin(dim=1),
+    "costs is used the wrong way round: its rows are actions, its columns classes. Transpose it: probs @ "
+    "costs.T.": lambda p, costs: (p @ costs).argmin(dim=1),
     "these are the expected costs of all actions. Take the argmin of each row.":
         lambda p, costs: _expected(p, costs),
     "you counted the actions from 1. Python counts from 0.":

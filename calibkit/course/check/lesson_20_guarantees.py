@@ -1,7 +1,5 @@
 """Guarantees."""
 
-from __future__ import annotations
-
 import math
 
 import torch
@@ -41,12 +39,11 @@ def _threshold(scores: Tensor, alpha: float) -> float:
     return found if math.isfinite(found) else 1.0
 
 @exercise(cases=THRESHOLDS, mistakes={
-    "you took n (1 - alpha), or rounded down. The new image is one more: take (n + 1)(1 - alpha), "
-    "rounded up (math.ceil).": lambda s, a: _at(s, math.ceil(len(s) * (1 - a) - 1e-9)),
-    "torch.quantile takes a point between two scores, and knows no n + 1. Sort the scores, and "
-    "take the one at place k.":
-        (lambda s, a: torch.quantile(s, 1 - a),
-         lambda s, a: torch.quantile(s, 1 - a) if _place(s, a) <= len(s) else 1.0),
+    "you took n (1 - alpha), or rounded down. The new image is one more: take (n + 1)(1 - alpha), rounded "
+    "up (math.ceil).": lambda s, a: _at(s, math.ceil(len(s) * (1 - a) - 1e-9)),
+    "torch.quantile takes a point between two scores, and knows no n + 1. Sort the scores, and take the one "
+    "at place k.": (lambda s, a: torch.quantile(s, 1 - a), lambda s, a: torch.quantile(s, 1 - a) if
+            _place(s, a) <= len(s) else 1.0),
     "with too few scores (k > n) you return the largest one. It promises too little: return 1.":
         lambda s, a: _at(s, _place(s, a)),
     "you rounded to the nearest place. Round up (math.ceil).":
@@ -98,10 +95,8 @@ def _mass(sets: Tensor, posterior: Tensor) -> Tensor:
     return (sets * posterior).sum(dim=1)
 
 @exercise(cases=COVERAGES, slips={
-    r"shape of the mask":
-        "posterior[sets] is one long line of numbers, without rows. Multiply: (sets * "
-        "posterior).sum(dim=1) has a number for each image, and [group] picks from those."},
-    mistakes={
+    r"shape of the mask": "posterior[sets] is one long line of numbers, without rows. Multiply: (sets * "
+            "posterior).sum(dim=1) has a number for each image, and [group] picks from those."}, mistakes={
     "this is the coverage over all images. Take those of the group alone.":
         lambda s, q, g: _mass(s, q).mean(),
     "you divided by the number of all images. Divide by that of the group.":
@@ -110,19 +105,18 @@ def _mass(sets: Tensor, posterior: Tensor) -> Tensor:
         lambda s, q, g: _mass(s, q)[g].sum(),
     "you took the images that are *not* in the group.":
         lambda s, q, g: _mass(s, q)[~g].mean() if bool((~g).any()) else torch.tensor(0.0),
-    "you asked whether the most probable class is in the set. The right class is random: add the "
-    "posterior of all classes in the set.":
+    "you asked whether the most probable class is in the set. The right class is random: add the posterior "
+    "of all classes in the set.":
         lambda s, q, g: s.gather(1, q.argmax(dim=1, keepdim=True))[:, 0][g].double().mean(),
     "this is the mean number of classes in a set.": lambda s, q, g: s.double().sum(dim=1)[g].mean(),
-    "you averaged the sets alone. Weigh each class with its posterior.":
-        lambda s, q, g: s[g].double().mean(),
+    "you averaged the sets alone. Weigh each class with its posterior.": lambda s, q, g: s[g].double().mean(),
     "you averaged over the classes too. Sum over the classes, then take the mean over the images.":
         lambda s, q, g: (s * q)[g].mean(),
     "this is the share that is *not* covered.": lambda s, q, g: 1 - _mass(s, q)[g].mean(),
     "you took the most probable class of the set alone. Sum over all classes in the set.":
         lambda s, q, g: (s * q).amax(dim=1)[g].mean(),
-    "this is the share of images whose set holds 90 % or more. The mean of the probabilities is "
-    "asked.": lambda s, q, g: (_mass(s, q)[g] >= 0.9).double().mean()})
+    "this is the share of images whose set holds 90 % or more. The mean of the probabilities is asked.":
+        lambda s, q, g: (_mass(s, q)[g] >= 0.9).double().mean()})
 def set_coverage(sets, posterior, group):
     """Mean exact probability, over the images of `group` (n,) bool, that the set holds the class.
 

@@ -4,8 +4,6 @@ A relation holds for every case, also for those that are right: what is seen in 
 the next is chance.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from itertools import combinations
@@ -97,12 +95,10 @@ def whole(attempt: Attempt) -> str | None:
 
 def factor(attempt: Attempt) -> str | None:
     """One factor everywhere, or a size of the arguments in each case."""
-    ratios = {
-        case: _ratio(attempt.expected[case], attempt.given[case], attempt) for case in attempt.given
-    }
+    ratios = {c: _ratio(attempt.expected[c], attempt.given[c], attempt) for c in attempt.given}
     if None in ratios.values():
         return None
-    known = {case: ratio for case, ratio in ratios.items() if ratio == ratio}
+    known = {case: ratio for case, ratio in ratios.items() if not math.isnan(ratio)}
     values = np.array([*known.values()])
     if len(values) < 3 or not values.all():
         return None
@@ -123,7 +119,7 @@ def _ratio(expected: np.ndarray, given: np.ndarray, attempt: Attempt) -> float |
     """The one factor between two results; NaN if both are 0, None if there is none."""
     if expected.shape != given.shape or not np.isfinite(given).all():
         return None
-    some = np.abs(expected) > attempt.absolute
+    some = np.abs(expected) > attempt.exercise.absolute
     if not some.any():
         return math.nan if attempt.same(expected, given) else None
     ratio = float(np.median(given[some] / expected[some]))
@@ -167,7 +163,7 @@ def elsewhere(attempt: Attempt) -> str | None:
     expected, given = (
         np.concatenate([part.ravel() for part in side]) for side in zip(*pairs, strict=True)
     )
-    wrong = ~(np.abs(expected - given) <= attempt.absolute + attempt.tolerance * np.abs(expected))
+    wrong = ~(np.abs(expected - given) <= attempt.allowed(expected))
     if wrong.sum() < 3 or np.unique(expected[wrong].round(4)).size < 3:
         return None
     for words, change in ELSEWHERE.items():
@@ -240,12 +236,11 @@ def _equal(one, other) -> bool:
 
 def rows(attempt: Attempt) -> str | None:
     """Whether the first or the last row is passed over, or one row of the answer moves another."""
-    tables = [
-        name
-        for name, value in next(iter(attempt.inputs.values())).items()
-        if isinstance(value, Tensor) and value.ndim and value.is_floating_point()
-    ]
-    told = (_of_rows(name, attempt) for name in tables if attempt.tolerance <= EXACT)
+    values = (
+        next(iter(attempt.inputs.values())).items() if attempt.exercise.tolerance <= EXACT else ()
+    )
+    tables = [n for n, v in values if isinstance(v, Tensor) and v.ndim and v.is_floating_point()]
+    told = (_of_rows(name, attempt) for name in tables)
     return running.limited(lambda: next(filter(None, told), None))
 
 
@@ -257,18 +252,12 @@ def _of_rows(name: str, attempt: Attempt) -> str | None:
         return None
     for place, other in ((0, -1), (-1, 0)):
         what = f"the {'last' if place else 'first'} row of `{name}`"
-        if all(right.max() > 1 and yours.max() < STILL for right, yours in moved[place]) and all(
-            yours.max() > 1 for _, yours in moved[other]
-        ):
+        still = all(right.max() > 1 and yours.max() < STILL for right, yours in moved[place])
+        if still and all(yours.max() > 1 for _, yours in moved[other]):
             return f"your result does not change with {what}, but it should."
-        if all(
-            _mixed(move, place, len(attempt.inputs[case][name]))
-            for move, case in zip(moved[place], few, strict=True)
-        ):
-            return (
-                f"other rows of your result change with {what}. Each row of it comes from its own "
-                "row alone."
-            )
+        sizes = [len(attempt.inputs[case][name]) for case in few]
+        if all(_mixed(move, place, n) for move, n in zip(moved[place], sizes, strict=True)):
+            return f"other rows of your result change with {what}. Each row of it comes from its own row alone."
     return None
 
 
@@ -284,19 +273,14 @@ def _moves(case: str, name: str, place: int, attempt: Attempt) -> np.ndarray | N
     """How far each row of the right result and of the answer's moves, in units of the tolerance."""
     value = attempt.inputs[case][name]
     before = attempt.expected[case], attempt.given[case]
-    limit = attempt.absolute + attempt.tolerance * np.abs(before[0]).max(initial=0)
-    moved = []
-    old = value[place]
-    for row in (
-        (old.flip(-1), (old + old.mean()) / 2) if value.ndim > 1 else (value.max(), value.mean())
-    ):
+    limit = attempt.allowed(np.abs(before[0]).max(initial=0))
+    old, moved = value[place], []
+    one = value.ndim == 1
+    for row in (value.max(), value.mean()) if one else (old.flip(-1), (old + old.mean()) / 2):
         changed = value.clone()
         changed[place] = row
         after = attempt.results(attempt.inputs[case] | {name: changed})
-        if (
-            after is None
-            or not before[0].shape == before[1].shape == after[0].shape == after[1].shape
-        ):
+        if after is None or len({result.shape for result in (*before, *after)}) > 1:
             return None
         far = np.abs(np.stack(before) - np.stack(after)) / limit
         moved.append(far.reshape(2, len(far[0]) if far[0].ndim else 1, -1).max(axis=2, initial=0))

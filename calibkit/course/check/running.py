@@ -3,8 +3,6 @@
 Whatever goes wrong in the answer becomes a `Refused` with words for the student.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import inspect
@@ -29,44 +27,43 @@ TICK = 0.1  # seconds between two looks at the time
 PATIENCE = 2.0  # seconds for a thread to stop in
 PRINTED = 2000  # characters of the answer's own output that are passed on
 
+# fmt: off
 # What Python and torch say of common slips, and what a student can do about them.
 SLIPS = {
-    r"mean\(\)|could not infer output dtype": "You took the mean of True/False values or of whole "
-    "numbers: turn them into floats first, correct.double().mean().",
+    r"mean\(\)|could not infer output dtype": "You took the mean of True/False values or of whole numbers: "
+        "turn them into floats first, correct.double().mean().",
     r"only one element|converted to Python scalars|Boolean value of Tensor|truth value of an array"
-    r"|only 0-dimensional arrays|must be real number": "Your function gets a whole tensor, not one "
-    "number: work on all entries at once.",
-    r"Expected dtype int64 for index|tensors used as indices": "An index must be whole numbers: "
-    ".long() turns a tensor into them.",
-    r"same number of dimensions": "gather wants an index with as many axes as the tensor: "
-    "labels[:, None] is a column.",
-    r"smaller than num_classes": "one_hot got a label that is no class: are these labels, "
-    "or indices of samples?",
-    r"must match the size|could not be broadcast|shapes cannot be multiplied|does not match the "
-    r"shape": "Two shapes do not fit. Print the .shape of each; for rows beside a vector, "
-    "vector[:, None] is a column.",
-    r"tuple index|return_types|'tuple' object|tuple indices|with type .?tuple|not .?tuple": "sort, "
-    "topk, and max or min with a dim return a pair, the values and their places. Say which: "
-    ".values or .indices.",
-    r"shape of the mask": "A mask takes single entries out of a tensor of its own shape, in one "
-    "long line: the rows are gone. To keep them multiply by the mask, or pick whole rows with a "
-    "mask that has one entry a row.",
-    r"out of bounds|out of range": "An index is too large or too small: look at the shape, and "
-    "count from 0.",
-    r"same dtype|expected scalar type|should have same": "Two tensors are of different types "
-    "(float32, float64, int64): turn both into .double().",
-    r"is not defined": "A name is not known here: import or define it in a cell above, or inside "
-    "the function.",
+    r"|only 0-dimensional arrays|must be real number":
+        "Your function gets a whole tensor, not one number: work on all entries at once.",
+    r"Expected dtype int64 for index|tensors used as indices":
+        "An index must be whole numbers: .long() turns a tensor into them.",
+    r"same number of dimensions":
+        "gather wants an index with as many axes as the tensor: labels[:, None] is a column.",
+    r"smaller than num_classes":
+        "one_hot got a label that is no class: are these labels, or indices of samples?",
+    r"must match the size|could not be broadcast|shapes cannot be multiplied|does not match the shape":
+        "Two shapes do not fit. Print the .shape of each; for rows beside a vector, vector[:, None] is a "
+        "column.",
+    r"tuple index|return_types|'tuple' object|tuple indices|with type .?tuple|not .?tuple":
+        "sort, topk, and max or min with a dim return a pair, the values and their places. Say which: "
+        ".values or .indices.",
+    r"shape of the mask": "A mask takes single entries out of a tensor of its own shape, in one long line: "
+        "the rows are gone. To keep them multiply by the mask, or pick whole rows with a mask that has one "
+        "entry a row.",
+    r"out of bounds|out of range": "An index is too large or too small: look at the shape, and count from 0.",
+    r"same dtype|expected scalar type|should have same":
+        "Two tensors are of different types (float32, float64, int64): turn both into .double().",
+    r"is not defined":
+        "A name is not known here: import or define it in a cell above, or inside the function.",
     r"has no attribute": "Is it a tensor, an array or a plain number? They have different methods.",
     r"division by zero|divide by zero": "Something is divided by zero: which count can be 0?",
-    r"math domain error|expected a positive input": "A logarithm or a root of a number that is not "
-    "positive.",
+    r"math domain error|expected a positive input": "A logarithm or a root of a number that is not positive.",
     r"recursion": "Your function calls itself without end.",
-    r"can't convert .* to numpy|requires grad": "Use .detach() before you turn a tensor into an "
-    "array.",
-    r"zero-size|empty|non-zero size|Expected reduction dim": "Something is empty: what remains "
-    "where no sample is left?",
+    r"can't convert .* to numpy|requires grad": "Use .detach() before you turn a tensor into an array.",
+    r"zero-size|empty|non-zero size|Expected reduction dim":
+        "Something is empty: what remains where no sample is left?",
 }
+# fmt: on
 
 
 class Refused(Exception):
@@ -125,7 +122,10 @@ def result(answer: Callable, case: str, arguments: dict, slips: dict[str, str]) 
             raise NotYet from None
         raise Refused(_told(error, answer, case, slips)) from None
     for name, copy in copies.items():
-        if not _same_input(copy, arguments[name]):
+        before = arguments[name]
+        if isinstance(copy, Tensor) and not (
+            copy.dtype == before.dtype and torch.equal(copy, before)
+        ):
             raise Refused(
                 f"Not quite: your function changes its argument `{name}`, so that whoever called "
                 f"it is left with other data. Work on a copy ({name}.clone()), or without an "
@@ -136,12 +136,6 @@ def result(answer: Callable, case: str, arguments: dict, slips: dict[str, str]) 
 
 def _copy(value):
     return value.clone() if isinstance(value, Tensor) else value
-
-
-def _same_input(copy, original) -> bool:
-    if not isinstance(original, Tensor):
-        return True
-    return copy.dtype == original.dtype and torch.equal(copy, original)
 
 
 def numbers(value) -> np.ndarray:
