@@ -6,6 +6,7 @@ from torch import Tensor
 from calibkit import mixing
 from calibkit.course.check.engine import exercise
 
+
 # fmt: off
 def _batch(labels: list, partner: list, lam: float, classes: int) -> tuple[Tensor, Tensor, float, int]:
     return torch.tensor(labels), torch.tensor(partner), lam, classes

@@ -18,13 +18,13 @@ from calibkit import conformal, metrics, theory
 from calibkit.recalibration import TemperatureScaler
 
 
+# fmt: off
 def gap_loop(probs, labels):
     confidence, right = 0.0, 0
     for row, label in zip(probs.tolist(), labels.tolist(), strict=True):
         confidence += max(row)
         right += row.index(max(row)) == label
     return (confidence - right) / len(labels)
-
 
 def gap_by_sorting(probs, labels):
     order = probs.numpy().argsort(axis=1)
@@ -33,16 +33,12 @@ def gap_by_sorting(probs, labels):
         predicted == labels.numpy()
     )
 
-
 def gap_in_pandas(probs, labels):
     table = pd.DataFrame({"c": probs.amax(1).double(), "right": probs.argmax(1) == labels})
     return table.c.mean() - table.right.mean()
 
-
 SIGNED_GAP = [
-    gap_loop,
-    gap_by_sorting,
-    gap_in_pandas,
+    gap_loop, gap_by_sorting, gap_in_pandas,
     lambda p, y: p.max(dim=1).values.mean() - (p.argmax(dim=1) == y).float().mean(),
     lambda p, y: np.max(p.numpy(), axis=1).mean() - np.mean(p.numpy().argmax(1) == y.numpy()),
     lambda p, y: (p.amax(1) - (p.argmax(1) == y).float()).mean().reshape(1),
@@ -52,14 +48,12 @@ SIGNED_GAP = [
     lambda p, y: metrics.signed_gap(p, y),
 ]
 
-
 def bin_by_fractions(confidence, bins):
     found = []
     for value in confidence.tolist():
         edges = [m / bins for m in range(1, bins)]
         found.append(Fraction(sum(value > edge for edge in edges)))
     return found
-
 
 def bin_while(confidence, bins):
     out = torch.zeros(len(confidence), dtype=torch.int32)
@@ -70,23 +64,18 @@ def bin_while(confidence, bins):
         out[i] = m
     return out
 
-
 BIN_INDEX = [
-    bin_by_fractions,
-    bin_while,
+    bin_by_fractions, bin_while,
     lambda c, bins: np.digitize(c.double(), np.arange(1, bins) / bins, right=True),
     lambda c, bins: np.searchsorted(np.arange(1, bins) / bins, c.numpy().astype(float), "left"),
     lambda c, bins: (c.double()[:, None] > torch.arange(1, bins).double() / bins).sum(dim=1),
     lambda c, bins: torch.searchsorted(torch.arange(1, bins).double() / bins, c.double()),
     lambda c, bins: [next(m for m in range(bins) if v <= (m + 1) / bins) for v in c.tolist()],
-    lambda c, bins: pd.cut(
-        pd.Series(c.double()), [-1, *[m / bins for m in range(1, bins)], 2], labels=False
-    ),
-    lambda c, bins: torch.bucketize(
-        c.double(), torch.tensor([m / bins for m in range(1, bins)], dtype=torch.float64)
-    ).float(),
+    lambda c, bins: pd.cut(pd.Series(c.double()), [-1, *[m / bins for m in range(1, bins)], 2],
+        labels=False),
+    lambda c, bins: torch.bucketize(c.double(), torch.tensor([m / bins for m in range(1, bins)],
+        dtype=torch.float64)).float(),
 ]
-
 
 def ece_loop(probs, labels, bins):
     confidence, predicted = probs.max(dim=1)
@@ -97,7 +86,6 @@ def ece_loop(probs, labels, bins):
             accuracy = (predicted[inside] == labels[inside]).float().mean()
             total += abs(confidence[inside].mean() - accuracy) * inside.float().mean()
     return total
-
 
 def ece_float32(probs, labels, bins):
     edges = torch.linspace(0, 1, bins + 1)
@@ -111,14 +99,12 @@ def ece_float32(probs, labels, bins):
             ece += torch.abs(confidence[inside].mean() - hits[inside].float().mean()) * share
     return ece.item()
 
-
 def ece_pandas(probs, labels, bins):
     confidence = probs.amax(1).double().numpy()
     table = pd.DataFrame({"c": confidence, "hit": (probs.argmax(1) == labels).numpy()})
     table["bin"] = np.digitize(confidence, np.arange(1, bins) / bins, right=True)
     each = table.groupby("bin").agg(n=("c", "size"), c=("c", "mean"), hit=("hit", "mean"))
     return (each.n * (each.c - each.hit).abs()).sum() / len(table)
-
 
 def ece_lists(probs, labels, bins):
     held = [[] for _ in range(bins)]
@@ -127,35 +113,16 @@ def ece_lists(probs, labels, bins):
         held[sum(c > m / bins for m in range(1, bins))].append(c - (row.index(c) == label))
     return sum(abs(sum(bin_)) for bin_ in held) / len(labels)
 
-
 ECE = [
-    ece_loop,
-    ece_float32,
-    ece_pandas,
-    ece_lists,
+    ece_loop, ece_float32, ece_pandas, ece_lists,
     lambda p, y, bins: metrics.ece(p, y, bins=bins),
-    lambda p, y, bins: (
-        np.abs(
-            np.bincount(
-                np.digitize(p.amax(1).double().numpy(), np.arange(1, bins) / bins, right=True),
-                weights=(p.amax(1).double() - (p.argmax(1) == y).double()).numpy(),
-            )
-        ).sum()
-        / len(y)
-    ),
-    lambda p, y, bins: (
-        torch.zeros(bins)
-        .index_add_(
-            0,
-            torch.bucketize(p.amax(1).double(), torch.arange(1, bins).double() / bins),
-            p.amax(1) - (p.argmax(1) == y).float(),
-        )
-        .abs()
-        .sum()
-        / len(y)
-    ),
+    lambda p, y, bins: (np.abs(np.bincount(np.digitize(p.amax(1).double().numpy(),
+        np.arange(1, bins) / bins, right=True), weights=(p.amax(1).double()
+        - (p.argmax(1) == y).double()).numpy())).sum() / len(y)),
+    lambda p, y, bins: (torch.zeros(bins).index_add_(0, torch.bucketize(p.amax(1).double(),
+        torch.arange(1, bins).double() / bins), p.amax(1) - (p.argmax(1) == y).float()).abs().sum()
+        / len(y)),
 ]
-
 
 def brier_loop(probs, labels):
     total = 0.0
@@ -164,20 +131,17 @@ def brier_loop(probs, labels):
             total += (probs[i, k].item() - (1.0 if labels[i] == k else 0.0)) ** 2
     return total / probs.shape[0]
 
-
 BRIER = [
     brier_loop,
     lambda p, y: ((p - one_hot(y, p.shape[1])) ** 2).sum(1).mean(),
     lambda p, y: ((p.numpy() - np.eye(p.shape[1])[y.numpy()]) ** 2).sum(axis=1).mean(),
     lambda p, y: (p**2).sum(1).mean() - 2 * p.gather(1, y[:, None]).mean() + 1,
     lambda p, y: F.mse_loss(p, one_hot(y, p.shape[1]).float()) * p.shape[1],
-    lambda p, y: (
-        torch.cdist(p.double()[:, None], one_hot(y, p.shape[1])[:, None].double()).square().mean()
-    ),
+    lambda p, y: (torch.cdist(p.double()[:, None], one_hot(y, p.shape[1])[:,
+        None].double()).square().mean()),
     lambda p, y: np.linalg.norm(p.numpy() - np.eye(p.shape[1])[y]) ** 2 / len(p),
     lambda p, y: [float(((p - one_hot(y, p.shape[1])) ** 2).sum() / len(y))],
 ]
-
 
 def classwise_loop(probs, labels, bins):
     n, classes = probs.shape
@@ -185,13 +149,11 @@ def classwise_loop(probs, labels, bins):
     for k in range(classes):
         for m in range(bins):
             low, high = m / bins, (m + 1) / bins
-            inside = [
-                i for i in range(n) if low < float(probs[i, k]) <= high or m == 0 == probs[i, k]
-            ]
+            inside = [i for i in range(n) if low < float(probs[i, k]) <= high or m == 0
+                == probs[i, k]]
             c = sum(float(probs[i, k]) for i in inside)
             total += abs(c - sum(int(labels[i]) == k for i in inside))
     return total / n / classes
-
 
 def classwise_by_bincount(probs, labels, bins):
     parts = []
@@ -201,7 +163,6 @@ def classwise_by_bincount(probs, labels, bins):
         parts.append(torch.bincount(where, weights=column - (labels == k).double()).abs().sum())
     return torch.stack(parts).mean() / len(labels)
 
-
 def classwise_by_reliability(probs, labels, bins):
     errors = []
     for k in range(probs.shape[1]):
@@ -210,28 +171,15 @@ def classwise_by_reliability(probs, labels, bins):
         errors.append((found.gap[full].abs() * found.counts[full] / len(labels)).sum())
     return sum(errors) / len(errors)
 
-
 CLASSWISE_ECE = [
-    classwise_loop,
-    classwise_by_bincount,
-    classwise_by_reliability,
+    classwise_loop, classwise_by_bincount, classwise_by_reliability,
     lambda p, y, bins: metrics.classwise_ece(p, y, bins=bins),
     lambda p, y, bins: np.array(classwise_by_bincount(p, y, bins)),
     lambda p, y, bins: [float(classwise_by_reliability(p.double(), y, bins))],
-    lambda p, y, bins: float(
-        sum(
-            np.abs(
-                np.bincount(
-                    np.searchsorted(np.arange(1, bins) / bins, p[:, k].double().numpy()),
-                    weights=p[:, k].double().numpy() - (y == k).numpy(),
-                )
-            ).sum()
-            for k in range(p.shape[1])
-        )
-        / p.numel()
-    ),
+    lambda p, y, bins: float(sum(np.abs(np.bincount(np.searchsorted(np.arange(1, bins) / bins,
+        p[:, k].double().numpy()), weights=p[:, k].double().numpy() - (y == k).numpy())).sum() for
+        k in range(p.shape[1])) / p.numel()),
 ]
-
 
 def parts_loop(probs, labels):
     right = wrong = 0.0
@@ -242,40 +190,30 @@ def parts_loop(probs, labels):
             wrong -= math.log(row[label])
     return right / len(labels), wrong / len(labels)
 
-
 def parts_numpy(probs, labels):
     p, y = probs.numpy(), labels.numpy()
     loss = -np.log(p[np.arange(len(y)), y])
     right = p.argmax(1) == y
     return np.array([np.sum(loss[right]), np.sum(loss[~right])]) / len(y)
 
-
 def parts_where(probs, labels):
     loss = F.nll_loss(probs.log(), labels, reduction="none")
     right = probs.argmax(1) == labels
     return torch.where(right, loss, 0.0).mean(), torch.where(right, 0.0, loss).mean()
-
 
 def parts_difference(probs, labels):
     loss = -probs[range(len(labels)), labels].log()
     first = (loss * (probs.argmax(1) == labels)).mean()
     return first, loss.mean() - first
 
-
 NLL_PARTS = [
-    parts_loop,
-    parts_numpy,
-    parts_where,
-    parts_difference,
+    parts_loop, parts_numpy, parts_where, parts_difference,
     lambda p, y: torch.stack(parts_where(p, y)),
     lambda p, y: [float(part) for part in parts_where(p.double(), y)],
-    lambda p, y: [
-        F.nll_loss(p[m].log(), y[m], reduction="sum").item() / len(y)
-        for m in (p.argmax(1) == y, p.argmax(1) != y)
-    ],
+    lambda p, y: [F.nll_loss(p[m].log(), y[m], reduction="sum").item() / len(y) for m
+        in (p.argmax(1) == y, p.argmax(1) != y)],
     lambda p, y: parts_where(p.clamp(min=1e-12), y),
 ]
-
 
 def stop_counting(losses, patience):
     least, kept, waited = math.inf, None, 0
@@ -288,7 +226,6 @@ def stop_counting(losses, patience):
                 return kept, epoch
     return kept, len(losses) - 1
 
-
 def stop_while(losses, patience):
     epoch, kept = 0, 0
     while epoch + 1 < len(losses) and epoch - kept < patience:
@@ -296,7 +233,6 @@ def stop_while(losses, patience):
         if losses[epoch] < losses[kept]:
             kept = epoch
     return torch.tensor([kept, epoch])
-
 
 def stop_by_list(losses, patience):
     seen = []
@@ -307,7 +243,6 @@ def stop_by_list(losses, patience):
             break
     return [kept, len(seen) - 1]
 
-
 def stop_by_running_minimum(losses, patience):
     values = losses.numpy()
     first = [int(values[: e + 1].argmin()) for e in range(len(values))]
@@ -315,27 +250,18 @@ def stop_by_running_minimum(losses, patience):
     last = late[0] if late else len(values) - 1
     return np.array([first[last], last])
 
-
 def stop_by_recursion(losses, patience, epoch=0, kept=0):
     kept = epoch if losses[epoch] < losses[kept] else kept
     if epoch - kept == patience or epoch == len(losses) - 1:
         return kept, epoch
     return stop_by_recursion(losses, patience, epoch + 1, kept)
 
-
 EARLY_STOP = [
-    stop_counting,
-    stop_while,
-    stop_by_list,
-    stop_by_running_minimum,
+    stop_counting, stop_while, stop_by_list, stop_by_running_minimum,
     lambda v, k: stop_by_recursion(v, k),
-    lambda v, k: next(
-        (int(v[: e + 1].argmin()), e)
-        for e in range(len(v))
-        if e == len(v) - 1 or e - int(v[: e + 1].argmin()) >= k
-    ),
+    lambda v, k: next((int(v[: e + 1].argmin()), e) for e in range(len(v)) if e == len(v) - 1 or e
+        - int(v[: e + 1].argmin()) >= k),
 ]
-
 
 def interval_loop(probs, labels):
     off = []
@@ -346,40 +272,26 @@ def interval_loop(probs, labels):
     half = 1.96 * math.sqrt(variance / len(off))
     return mean - half, mean, mean + half
 
-
 def off(p, y):
     return p.double().amax(1) - (p.argmax(1) == y).double()
-
 
 GAP_INTERVAL = [
     interval_loop,
     lambda p, y: [off(p, y).mean() + k * off(p, y).std() / len(y) ** 0.5 for k in (-1.96, 0, 1.96)],
-    lambda p, y: (
-        off(p, y).mean() + torch.tensor([-1.96, 0, 1.96]) * (off(p, y).var() / len(y)).sqrt()
-    ),
-    lambda p, y: (
-        off(p, y).numpy().mean()
-        + np.array([-1.96, 0, 1.96]) * off(p, y).numpy().std(ddof=1) / np.sqrt(len(y))
-    ),
-    lambda p, y: torch.stack(
-        [off(p, y).mean() + k * off(p, y).std() / len(y) ** 0.5 for k in (-1.96, 0, 1.96)]
-    ),
-    lambda p, y: (
-        off(p, y).mean().item() - 1.96 * (off(p, y).var() / len(y)).sqrt().item(),
-        off(p, y).mean().item(),
-        off(p, y).mean().item() + 1.96 * (off(p, y).var() / len(y)).sqrt().item(),
-    ),
-    lambda p, y: (
-        np.quantile([0.0, 1.0, 2.0], [0, 0.5, 1]) * 0
-        + off(p, y).mean().item()
-        + np.array([-1, 0, 1]) * 1.96 * off(p, y).std().item() / math.sqrt(len(y))
-    ),
-    lambda p, y: [
-        (off(p, y).sum() / len(y) + side * 1.96 * off(p, y).std() * len(y) ** -0.5).item()
-        for side in (-1, 0, 1)
-    ],
+    lambda p, y: (off(p, y).mean() + torch.tensor([-1.96, 0, 1.96])
+        * (off(p, y).var() / len(y)).sqrt()),
+    lambda p, y: (off(p, y).numpy().mean() + np.array([-1.96, 0, 1.96])
+        * off(p, y).numpy().std(ddof=1) / np.sqrt(len(y))),
+    lambda p, y: torch.stack([off(p, y).mean() + k * off(p, y).std() / len(y) ** 0.5 for k
+        in (-1.96, 0, 1.96)]),
+    lambda p, y: (off(p, y).mean().item() - 1.96 * (off(p, y).var() / len(y)).sqrt().item(),
+        off(p, y).mean().item(), off(p, y).mean().item() + 1.96
+        * (off(p, y).var() / len(y)).sqrt().item()),
+    lambda p, y: (np.quantile([0.0, 1.0, 2.0], [0, 0.5, 1]) * 0 + off(p, y).mean().item()
+        + np.array([-1, 0, 1]) * 1.96 * off(p, y).std().item() / math.sqrt(len(y))),
+    lambda p, y: [(off(p, y).sum() / len(y) + side * 1.96 * off(p, y).std() * len(y)
+        ** -0.5).item() for side in (-1, 0, 1)],
 ]
-
 
 def matrix_loop(p):
     classes = len(p)
@@ -390,31 +302,25 @@ def matrix_loop(p):
         table[i][i] += 1 - float(p[i])
     return table
 
-
 NOISE_MATRIX = [
     matrix_loop,
     lambda p: np.diag(1 - p.numpy()) + np.outer(p, p) / p.numpy().sum(),
     lambda p: torch.eye(len(p)) * (1 - p) + torch.outer(p, p / p.sum()),
     lambda p: torch.eye(len(p)) * (1 - p)[:, None] + p[:, None] * (p / p.sum())[None, :],
     lambda p: torch.eye(len(p)) - torch.diag(p) + p.float()[:, None] @ (p / p.sum()).float()[None],
-    lambda p: [
-        [float((i == j) * (1 - p[i]) + p[i] * p[j] / p.sum()) for j in range(len(p))]
-        for i in range(len(p))
-    ],
+    lambda p: [[float((i == j) * (1 - p[i]) + p[i] * p[j] / p.sum()) for j in range(len(p))] for i
+        in range(len(p))],
     lambda p: torch.einsum("i,j->ij", p, p / p.sum()) + (1 - p).diag(),
     lambda p: tuple(tuple(row) for row in matrix_loop(p)),
 ]
 
-
 def noisy_loop(probs, transition, labels):
     total = 0.0
     for i, label in enumerate(labels.tolist()):
-        chance = sum(
-            float(probs[i, k]) * float(transition[k, label]) for k in range(probs.shape[1])
-        )
+        chance = sum(float(probs[i, k]) * float(transition[k, label]) for k in
+            range(probs.shape[1]))
         total -= math.log(chance)
     return total / len(labels)
-
 
 NOISY_NLL = [
     noisy_loop,
@@ -428,35 +334,28 @@ NOISY_NLL = [
     lambda p, t, y: -((p @ t) * one_hot(y, p.shape[1])).sum(1).log().mean(),
 ]
 
-
 def ratio_by_autograd(p, gamma):
     u = (-p.double().log()).requires_grad_()
     loss = (1 - torch.exp(-u)) ** gamma * u
     return torch.autograd.grad(loss.sum(), u)[0]
 
-
 GRADIENT_RATIO = [
     ratio_by_autograd,
     lambda p, g: theory.gradient_ratio(p, g),
     lambda p, g: (1 - p) ** g * (1 - g * p * torch.log(p) / (1 - p)),
-    lambda p, g: [
-        (1 - v) ** g - g * v * (1 - v) ** (g - 1) * math.log(v) for v in p.double().tolist()
-    ],
-    lambda p, g: (
-        (1 - p.numpy()) ** g - g * p.numpy() * (1 - p.numpy()) ** (g - 1) * np.log(p.numpy())
-    ),
+    lambda p, g: [(1 - v) ** g - g * v * (1 - v) ** (g - 1) * math.log(v) for v in
+        p.double().tolist()],
+    lambda p, g: ((1 - p.numpy()) ** g - g * p.numpy() * (1 - p.numpy()) ** (g - 1)
+        * np.log(p.numpy())),
     lambda p, g: (1 - p).pow(g) + g * p * (1 - p).pow(g - 1) * (1 / p).log(),
     lambda p, g: (1 - p.float()) ** g - g * p.float() * (1 - p.float()) ** (g - 1) * p.log(),
     lambda p, g: torch.tensor([float(theory.gradient_ratio(float(v), g)) for v in p]),
 ]
 
-
 def star_by_root(p0):
     def excess(g):
         return float(theory.gradient_ratio(p0, g)) - 1
-
     return brentq(excess, 1e-3, 1e4, xtol=1e-12)
-
 
 def star_by_bisection(p0):
     s = -p0 * math.log(p0) / (1 - p0)
@@ -467,17 +366,13 @@ def star_by_bisection(p0):
         low, high = (middle, high) if value > 0 else (low, middle)
     return middle
 
-
 def star_numpy(p0):
     s = -p0 * np.log(p0) / (1 - p0)
     r = -np.log1p(-p0) / s
     return ((-lambertw(-r * np.exp(-r), k=-1) / r - 1) / s).real
 
-
 GAMMA_STAR = [
-    star_by_root,
-    star_by_bisection,
-    star_numpy,
+    star_by_root, star_by_bisection, star_numpy,
     lambda p0: theory.gamma_star(p0),
     lambda p0: torch.tensor(star_numpy(p0), dtype=torch.float64),
     lambda p0: [star_numpy(p0)],
@@ -485,45 +380,25 @@ GAMMA_STAR = [
     lambda p0: np.real(star_numpy(p0) + 0j),
 ]
 
-
 def ratio(p, gamma):
     return (1 - p) ** gamma - gamma * p * (1 - p) ** (gamma - 1) * np.log(p)
 
-
 FOCAL_POSTERIOR = [
     lambda p, g: theory.focal_posterior(torch.stack([p, 1 - p], 1), g)[:, 0],
-    lambda p, g: (
-        (p / theory.gradient_ratio(p, g))
-        / (p / theory.gradient_ratio(p, g) + (1 - p) / theory.gradient_ratio(1 - p, g))
-    ),
-    lambda p, g: [
-        v / ratio(v, g) / (v / ratio(v, g) + (1 - v) / ratio(1 - v, g)) for v in p.double().tolist()
-    ],
+    lambda p, g: ((p / theory.gradient_ratio(p, g)) / (p / theory.gradient_ratio(p, g) + (1 - p)
+        / theory.gradient_ratio(1 - p, g))),
+    lambda p, g: [v / ratio(v, g) / (v / ratio(v, g) + (1 - v) / ratio(1 - v, g)) for v in
+        p.double().tolist()],
     lambda p, g: 1 / (1 + (1 - p) * theory.gradient_ratio(p, g) / p / ratio(1 - p.numpy(), g)),
-    lambda p, g: torch.sigmoid(
-        torch.log(p / theory.gradient_ratio(p, g))
-        - torch.log((1 - p) / theory.gradient_ratio(1 - p, g))
-    ),
-    lambda p, g: torch.softmax(
-        torch.log(
-            torch.stack(
-                [p / theory.gradient_ratio(p, g), (1 - p) / theory.gradient_ratio(1 - p, g)]
-            )
-        ),
-        0,
-    )[0],
-    lambda p, g: (
-        p.numpy()
-        * ratio(1 - p.numpy(), g)
-        / (p.numpy() * ratio(1 - p.numpy(), g) + (1 - p.numpy()) * ratio(p.numpy(), g))
-    ),
-    lambda p, g: F.normalize(
-        torch.stack([p / theory.gradient_ratio(p, g), (1 - p) / theory.gradient_ratio(1 - p, g)]),
-        p=1,
-        dim=0,
-    )[0],
+    lambda p, g: torch.sigmoid(torch.log(p / theory.gradient_ratio(p, g))
+        - torch.log((1 - p) / theory.gradient_ratio(1 - p, g))),
+    lambda p, g: torch.softmax(torch.log(torch.stack([p / theory.gradient_ratio(p, g), (1 - p)
+        / theory.gradient_ratio(1 - p, g)])), 0)[0],
+    lambda p, g: (p.numpy() * ratio(1 - p.numpy(), g) / (p.numpy() * ratio(1 - p.numpy(), g)
+        + (1 - p.numpy()) * ratio(p.numpy(), g))),
+    lambda p, g: F.normalize(torch.stack([p / theory.gradient_ratio(p, g), (1 - p)
+        / theory.gradient_ratio(1 - p, g)]), p=1, dim=0)[0],
 ]
-
 
 def mix_loop(labels, partner, lam, classes):
     rows = [[0.0] * classes for _ in labels]
@@ -532,30 +407,23 @@ def mix_loop(labels, partner, lam, classes):
         rows[i][int(labels[partner[i]])] += 1 - lam
     return rows
 
-
 def mix_in_place(labels, partner, lam, classes):
     rows = torch.zeros(len(labels), classes)
     rows[torch.arange(len(labels)), labels] += lam
     rows[torch.arange(len(labels)), labels[partner]] += 1 - lam
     return rows
 
-
 MIXED_LABELS = [
-    mix_loop,
-    mix_in_place,
+    mix_loop, mix_in_place,
     lambda y, j, lam, k: lam * one_hot(y, k) + (1 - lam) * one_hot(y[j], k),
     lambda y, j, lam, k: lam * np.eye(k)[y] + (1 - lam) * np.eye(k)[y[j]],
     lambda y, j, lam, k: torch.lerp(one_hot(y[j], k).double(), one_hot(y, k).double(), lam),
     lambda y, j, lam, k: lam * torch.eye(k)[y] + (1 - lam) * torch.eye(k)[y][j],
-    lambda y, j, lam, k: (
-        torch.zeros(len(y), k)
-        .scatter_add(1, y[:, None], torch.full((len(y), 1), lam))
-        .scatter_add(1, y[j][:, None], torch.full((len(y), 1), 1 - lam))
-    ),
-    lambda y, j, lam, k: (
-        lam * (y[:, None] == torch.arange(k)).float()
-        + (1 - lam) * (y[j][:, None] == torch.arange(k)).float()
-    ),
+    lambda y, j, lam, k: (torch.zeros(len(y), k).scatter_add(1, y[:, None],
+        torch.full((len(y), 1), lam)).scatter_add(1, y[j][:, None],
+        torch.full((len(y), 1), 1 - lam))),
+    lambda y, j, lam, k: (lam * (y[:, None] == torch.arange(k)).float() + (1 - lam)
+        * (y[j][:, None] == torch.arange(k)).float()),
 ]
 
 HONEST_CHOICE = [
@@ -565,14 +433,11 @@ HONEST_CHOICE = [
     lambda cal, test: np.take_along_axis(test.numpy(), cal.numpy().argmin(1)[:, None], 1)[:, 0],
     lambda cal, test: np.diag(test.numpy()[:, cal.numpy().argmin(1)]),
     lambda cal, test: torch.gather(test.float(), 1, cal.min(1).indices[:, None])[:, 0],
-    lambda cal, test: [
-        row[values.index(min(values))]
-        for row, values in zip(test.tolist(), cal.tolist(), strict=True)
-    ],
+    lambda cal, test: [row[values.index(min(values))] for row, values in
+        zip(test.tolist(), cal.tolist(), strict=True)],
     lambda cal, test: (test * one_hot(cal.argmin(1), test.shape[1])).sum(1),
     lambda cal, test: [test[i, cal[i].sort().indices[0]] for i in range(len(cal))],
 ]
-
 
 def prior_loop(probs, old, new):
     rows = []
@@ -581,7 +446,6 @@ def prior_loop(probs, old, new):
         rows.append([weight / sum(weights) for weight in weights])
     return rows
 
-
 def prior_in_place(probs, old, new):
     weights = probs.clone()
     weights /= old
@@ -589,28 +453,23 @@ def prior_in_place(probs, old, new):
     weights /= weights.sum(1)[:, None]
     return weights
 
-
 OTHER_PRIOR = [
-    prior_loop,
-    prior_in_place,
+    prior_loop, prior_in_place,
     lambda p, old, new: (p.log() + new.log() - old.log()).softmax(1),
     lambda p, old, new: F.normalize(p * new / old, p=1, dim=1),
     lambda p, old, new: (p * (new / old)) / (p @ (new / old))[:, None],
     lambda p, old, new: ((p * new / old).T / (p * new / old).sum(1)).T,
     lambda p, old, new: (p * new / old).numpy() / (p * new / old).numpy().sum(1, keepdims=True),
     lambda p, old, new: (p @ torch.diag(new / old)) / (p @ (new / old)).unsqueeze(1),
-    lambda p, old, new: (
-        (p.float() * new.float() / old.float()).double() / (p * new / old).sum(1, keepdim=True)
-    ),
+    lambda p, old, new: ((p.float() * new.float() / old.float()).double()
+        / (p * new / old).sum(1, keepdim=True)),
 ]
-
 
 def errors_loop(probs, labels, order):
     errors = torch.zeros(len(order))
     for place, k in enumerate(order.tolist()):
         errors[place] = metrics.ece(probs[labels == k], labels[labels == k])
     return errors
-
 
 def errors_by_hand(probs, labels, order):
     confidence, predicted = probs.max(1)
@@ -626,10 +485,8 @@ def errors_by_hand(probs, labels, order):
         errors.append(total / int((labels == k).sum()))
     return errors
 
-
 CLASS_ERRORS = [
-    errors_loop,
-    errors_by_hand,
+    errors_loop, errors_by_hand,
     lambda p, y, order: [metrics.ece(p[y == k], y[y == k]) for k in order],
     lambda p, y, order: np.array([metrics.ece(p[y == k], y[y == k]) for k in order.tolist()]),
     lambda p, y, order: torch.tensor(metrics.ece_by_group(p, y, y))[order],
@@ -637,7 +494,6 @@ CLASS_ERRORS = [
     lambda p, y, order: pd.Series(metrics.ece_by_group(p, y, y))[order.tolist()].to_numpy(),
     lambda p, y, order: [metrics.reliability(p[y == k], y[y == k]).error("l1") for k in order],
 ]
-
 
 AVOIDABLE_BRIER = [
     lambda p, q: ((p - q) ** 2).sum(1).mean(),
@@ -647,21 +503,17 @@ AVOIDABLE_BRIER = [
     lambda p, q: F.mse_loss(p.double(), q.double(), reduction="sum") / len(q),
     lambda p, q: (p.double() - q).norm(dim=1).square().mean(),
     lambda p, q: (p.double().square() - 2 * p * q + q.square()).sum(1).mean(),
-    lambda p, q: (
-        sum(float((a.double() - b).square().sum()) for a, b in zip(p, q, strict=True)) / len(p)
-    ),
+    lambda p, q: (sum(float((a.double() - b).square().sum()) for a, b in zip(p, q, strict=True))
+        / len(p)),
 ]
-
 
 def nll_at(logits, labels, T):
     return F.cross_entropy(logits.double() / T, labels).item()
-
 
 def slope_at(logits, labels, T):
     """The mean logit under p minus that of the label: zero at the best T."""
     z = logits.double()
     return ((z / T).softmax(1) * z).sum(1).mean() - z.gather(1, labels[:, None]).mean()
-
 
 def halving_the_slope(logits, labels):
     low, high = 0.05, 50.0
@@ -673,14 +525,12 @@ def halving_the_slope(logits, labels):
             high = middle
     return (low + high) / 2
 
-
 def by_gradient(logits, labels):
     power = torch.zeros((), dtype=torch.float64, requires_grad=True)
     for _ in range(500):
         (slope,) = torch.autograd.grad(F.cross_entropy(logits * (-power).exp(), labels), power)
         power = (power - 0.3 * slope).detach().requires_grad_()
     return power.exp()
-
 
 def by_finer_and_finer_grids(logits, labels):
     low, high = 0.05, 50.0
@@ -690,22 +540,16 @@ def by_finer_and_finer_grids(logits, labels):
         low, high = grid[max(best - 1, 0)], grid[min(best + 1, 59)]
     return (low + high) / 2
 
-
 def by_fine_grid(logits, labels):
     grid = np.geomspace(0.05, 50, 600)
     return grid[np.argmin([nll_at(logits, labels, T) for T in grid])]
 
-
 FITTED_TEMPERATURE = [
-    halving_the_slope,
-    by_gradient,
-    by_finer_and_finer_grids,
-    by_fine_grid,
+    halving_the_slope, by_gradient, by_finer_and_finer_grids, by_fine_grid,
     lambda z, y: brentq(lambda T: slope_at(z, y, T), 0.05, 50),
     lambda z, y: 1 / brentq(lambda b: slope_at(z, y, 1 / b), 0.02, 20),
-    lambda z, y: math.exp(
-        minimize_scalar(lambda u: nll_at(z, y, math.exp(u)), bounds=(-3, 3.9), method="bounded").x
-    ),
+    lambda z, y: math.exp(minimize_scalar(lambda u: nll_at(z, y, math.exp(u)), bounds=(-3, 3.9),
+        method="bounded").x),
     lambda z, y: TemperatureScaler().fit(z, y).temperature,
     lambda z, y: round(by_fine_grid(z, y), 3),
 ]
@@ -715,44 +559,34 @@ PENALTY_POSTERIOR = [
     lambda p, w: p + w * p * (p.log() - (p * p.log()).sum(1, keepdim=True)),
     lambda p, w: (1 + w * torch.special.entr(p).sum(1))[:, None] * p - w * torch.special.entr(p),
     lambda p, w: torch.stack([row * (1 + w * (row.log() - row @ row.log())) for row in p]),
-    lambda p, w: (
-        np.asarray(p)
-        * (1 + w * (np.log(np.asarray(p)) - np.sum(p.numpy() * np.log(p.numpy()), 1)[:, None]))
-    ),
-    lambda p, w: [
-        [a * (1 + w * (math.log(a) - sum(b * math.log(b) for b in row))) for a in row]
-        for row in p.tolist()
-    ],
+    lambda p, w: (np.asarray(p) * (1 + w * (np.log(np.asarray(p))
+        - np.sum(p.numpy() * np.log(p.numpy()), 1)[:, None]))),
+    lambda p, w: [[a * (1 + w * (math.log(a) - sum(b * math.log(b) for b in row))) for a in row]
+        for row in p.tolist()],
 ]
 
 SMOOTHED_LOSS = [
     lambda z, y, a: F.cross_entropy(z, y, label_smoothing=a),
     lambda z, y, a: F.cross_entropy(z, (1 - a) * one_hot(y, z.shape[1]) + a / z.shape[1]),
     lambda z, y, a: (1 - a) * F.nll_loss(z.log_softmax(1), y) - a * z.log_softmax(1).mean(),
-    lambda z, y, a: (
-        -(((1 - a) * one_hot(y, z.shape[1]) + a / z.shape[1]) * z.log_softmax(1)).sum(1).mean()
-    ),
+    lambda z, y, a: (-(((1 - a) * one_hot(y, z.shape[1]) + a / z.shape[1])
+        * z.log_softmax(1)).sum(1).mean()),
     lambda z, y, a: F.cross_entropy(z, y, label_smoothing=a, reduction="none").mean(),
     lambda z, y, a: (z.logsumexp(1) - (1 - a) * z[range(len(y)), y] - a * z.mean(1)).mean(),
     lambda z, y, a: float(F.cross_entropy(z, y) * (1 - a) - a * z.log_softmax(1).mean(1).mean()),
     lambda z, y, a: F.cross_entropy(z, y, label_smoothing=a, reduction="sum") / len(y),
 ]
 
-
 SELECTIVE_RISK = [
     lambda c, a, share: (~a)[c.topk(round(share * len(c))).indices].double().mean(),
     lambda c, a, share: 1 - a[c.argsort(descending=True)[: round(share * len(c))]].float().mean(),
     lambda c, a, share: np.mean(~a.numpy()[np.argsort(-c.numpy())][: int(share * len(c) + 0.5)]),
     lambda c, a, share: 1 - float(a[c >= c.sort().values[-round(share * len(c))]].double().mean()),
-    lambda c, a, share: (
-        sum(not hit for _, hit in sorted(zip(-c, a, strict=True))[: round(share * len(c))])
-        / round(share * len(c))
-    ),
-    lambda c, a, share: (
-        (~a[c.argsort().flip(0)]).cumsum(0)[round(share * len(c)) - 1] / round(share * len(c))
-    ),
+    lambda c, a, share: (sum(not hit for _, hit in sorted(zip(-c, a, strict=True))[:
+        round(share * len(c))]) / round(share * len(c))),
+    lambda c, a, share: ((~a[c.argsort().flip(0)]).cumsum(0)[round(share * len(c)) - 1]
+        / round(share * len(c))),
 ]
-
 
 def gamma_loop(p):
     gammas = torch.zeros(len(p))
@@ -760,17 +594,14 @@ def gamma_loop(p):
         gammas[place] = 5 if value < 0.2 else 3 if value < 0.5 else 2
     return gammas
 
-
 def gamma_filled(p):
     gammas = torch.full_like(p, 2.0)
     gammas[p < 0.5] = 3.0
     gammas[p < 0.2] = 5.0
     return gammas
 
-
 SAMPLE_GAMMA = [
-    gamma_loop,
-    gamma_filled,
+    gamma_loop, gamma_filled,
     lambda p: 2.0 + 1.0 * (p < 0.5) + 2.0 * (p < 0.2),
     lambda p: torch.where(p < 0.2, 5, torch.where(p < 0.5, 3, 2)),
     lambda p: 5 - 2 * (p >= 0.2).int() - (p >= 0.5).int(),
@@ -780,13 +611,11 @@ SAMPLE_GAMMA = [
     lambda p: 5 * (p < 0.2) + 3 * ((p >= 0.2) & (p < 0.5)) + 2 * (p >= 0.5),
 ]
 
-
 def ensemble_loop(logits):
     total = torch.zeros_like(logits[0])
     for one in logits:
         total += one.softmax(dim=1)
     return total / len(logits)
-
 
 ENSEMBLE_PROBS = [
     ensemble_loop,
@@ -800,7 +629,6 @@ ENSEMBLE_PROBS = [
     lambda z: torch.einsum("mnk->nk", z.softmax(-1)) / z.shape[0],
 ]
 
-
 def informed_in_steps(scores, one_hot, old, new):
     distance = -scores * 2 * old**2
     weights = torch.softmax(-distance / (2 * new**2), dim=1)
@@ -808,7 +636,6 @@ def informed_in_steps(scores, one_hot, old, new):
     for place, owner in enumerate(one_hot.argmax(1).tolist()):
         total[:, owner] += weights[:, place]
     return total
-
 
 INFORMED_POSTERIOR = [
     informed_in_steps,
@@ -820,7 +647,6 @@ INFORMED_POSTERIOR = [
     lambda z, rows, old, new: torch.stack([(r * (old / new) ** 2).softmax(0) @ rows for r in z]),
 ]
 
-
 def auroc_loop(familiar, strange):
     won = 0.0
     for a in familiar:
@@ -828,16 +654,13 @@ def auroc_loop(familiar, strange):
             won += 1.0 if a > b else 0.5 if a == b else 0.0
     return won / (len(familiar) * len(strange))
 
-
 def auroc_by_ranks(familiar, strange):
     ranks = rankdata(torch.cat([familiar, strange]).numpy())[: len(familiar)]
     n, m = len(familiar), len(strange)
     return (ranks.sum() - n * (n + 1) / 2) / (n * m)
 
-
 STRANGE_AUROC = [
-    auroc_loop,
-    auroc_by_ranks,
+    auroc_loop, auroc_by_ranks,
     metrics.auroc,
     lambda a, b: ((a[:, None] > b).double() + (a[:, None] == b).double() / 2).mean(),
     lambda a, b: (torch.sign(a[:, None] - b).mean() + 1) / 2,
@@ -846,12 +669,10 @@ STRANGE_AUROC = [
     lambda a, b: roc_auc_score([1] * len(a) + [0] * len(b), [*a.tolist(), *b.tolist()]),
 ]
 
-
 def lost_loop(probs):
     members = [one.max(dim=1).values.mean() for one in probs]
     together = sum(probs) / len(probs)
     return sum(members) / len(members) - together.max(dim=1).values.mean()
-
 
 LOST_CONFIDENCE = [
     lost_loop,
@@ -860,11 +681,9 @@ LOST_CONFIDENCE = [
     lambda p: (p.amax(2).mean(0) - p.mean(0).amax(1)).mean(),
     lambda p: np.max(p.numpy(), 2).mean() - p.numpy().mean(0).max(1).mean(),
     lambda p: (p.amax(2) - p.mean(0).amax(1)).sum() / p.shape[0] / p.shape[1],
-    lambda p: (
-        float(p.sort(2).values[..., -1].mean()) - float(p.mean(0).sort(1).values[:, -1].mean())
-    ),
+    lambda p: (float(p.sort(2).values[..., -1].mean()) - float(p.mean(0).sort(1).values[:,
+        -1].mean())),
 ]
-
 
 def group_loop(confidence, correct, groups):
     found = []
@@ -877,38 +696,27 @@ def group_loop(confidence, correct, groups):
         found.append(off / variance**0.5)
     return found
 
-
 def group_table(confidence, correct, groups):
     table = pd.DataFrame({"c": confidence, "h": correct.double(), "g": groups})
     table["off"], table["v"] = table.c - table.h, table.c * (1 - table.c)
     sums = table.groupby("g")[["off", "v"]].sum()
     return (sums.off / np.sqrt(sums.v)).to_numpy()
 
-
 def one_hot_groups(confidence, correct, groups):
     member = one_hot(groups).double()
     off = member.T @ (confidence - correct.double())
     return off / (member.T @ (confidence * (1 - confidence))).sqrt()
 
-
 GROUP_Z = [
-    group_loop,
-    group_table,
-    one_hot_groups,
+    group_loop, group_table, one_hot_groups,
     lambda c, h, g: torch.bincount(g, c - h.double()) / torch.bincount(g, c * (1 - c)).sqrt(),
-    lambda c, h, g: [
-        (c[g == k] - h[g == k].double()).sum() / (c * (1 - c))[g == k].sum().sqrt()
-        for k in g.unique()
-    ],
-    lambda c, h, g: (
-        np.bincount(g, c.numpy() - h.numpy()) / np.sqrt(np.bincount(g, (c - c**2).numpy()))
-    ),
-    lambda c, h, g: (
-        (torch.bincount(g, c) - torch.bincount(g, h.double()))
-        * torch.bincount(g, c - c * c).rsqrt()
-    ),
+    lambda c, h, g: [(c[g == k] - h[g == k].double()).sum() / (c * (1 - c))[g == k].sum().sqrt()
+        for k in g.unique()],
+    lambda c, h, g: (np.bincount(g, c.numpy() - h.numpy()) / np.sqrt(np.bincount(g, (c
+        - c**2).numpy()))),
+    lambda c, h, g: ((torch.bincount(g, c) - torch.bincount(g, h.double()))
+        * torch.bincount(g, c - c * c).rsqrt()),
 ]
-
 
 def cross_loop(logits, labels, first):
     cooled = torch.empty_like(logits)
@@ -917,39 +725,25 @@ def cross_loop(logits, labels, first):
         cooled[part] = scaler.transform(logits[part])
     return cooled.softmax(dim=1)
 
-
 def cross_probs(logits, labels, first):
     out = torch.zeros_like(logits)
     out[first] = TemperatureScaler().fit(logits[~first], labels[~first]).probs(logits[first])
     out[~first] = TemperatureScaler().fit(logits[first], labels[first]).probs(logits[~first])
     return out
 
-
 def cross_bounded(logits, labels, first):
     def best(z, y):
-        nll = minimize_scalar(
-            lambda u: F.cross_entropy(z / math.exp(u), y).item(),
-            bounds=(-4, 4),
-            method="bounded",
-            options={"xatol": 1e-7},
-        )
+        nll = minimize_scalar(lambda u: F.cross_entropy(z / math.exp(u), y).item(), bounds=(-4, 4),
+            method="bounded", options={"xatol": 1e-7})
         return math.exp(nll.x)
-
     a, b = best(logits[first], labels[first]), best(logits[~first], labels[~first])
     return F.softmax(logits / torch.where(first, b, a)[:, None], dim=1)
 
-
 CROSS_FITTED = [
-    cross_loop,
-    cross_probs,
-    cross_bounded,
-    lambda z, y, f: torch.where(
-        f[:, None],
-        z / TemperatureScaler().fit(z[~f], y[~f]).temperature,
-        z / TemperatureScaler().fit(z[f], y[f]).temperature,
-    ).softmax(1),
+    cross_loop, cross_probs, cross_bounded,
+    lambda z, y, f: torch.where(f[:, None], z / TemperatureScaler().fit(z[~f], y[~f]).temperature,
+        z / TemperatureScaler().fit(z[f], y[f]).temperature).softmax(1),
 ]
-
 
 def top_entropy_loop(probs, share):
     found = []
@@ -958,58 +752,40 @@ def top_entropy_loop(probs, share):
     order = sorted(range(len(found)), key=lambda i: -found[i])
     return torch.tensor(sorted(order[: round(share * len(found))]))
 
-
 def top_entropy_numpy(probs, share):
     p = probs.double().numpy()
     entropy = -np.where(p > 0, p * np.log(np.where(p > 0, p, 1)), 0).sum(1)
     return np.sort(np.argsort(-entropy, kind="stable")[: round(share * len(p))])
 
-
 TOP_ENTROPY = [
-    top_entropy_loop,
-    top_entropy_numpy,
-    lambda p, share: (
-        torch.special.entr(p).sum(1).argsort(descending=True)[: round(share * len(p))].sort().values
-    ),
+    top_entropy_loop, top_entropy_numpy,
+    lambda p, share: (torch.special.entr(p).sum(1).argsort(descending=True)[:
+        round(share * len(p))].sort().values),
     lambda p, share: metrics.entropy(p).topk(round(share * len(p))).indices.sort().values,
     lambda p, share: sorted(metrics.entropy(p).topk(round(share * len(p))).indices.tolist()),
-    lambda p, share: (
-        (-(p * p.clamp(min=1e-12).log()).sum(1)).topk(round(share * len(p))).indices.sort()[0]
-    ),
-    lambda p, share: (
-        pd.Series(metrics.entropy(p).numpy()).nlargest(round(share * len(p))).index.sort_values()
-    ),
-    lambda p, share: (
-        torch.distributions.Categorical(p)
-        .entropy()
-        .topk(round(share * len(p)))
-        .indices.sort()
-        .values
-    ),
+    lambda p, share: ((-(p * p.clamp(min=1e-12).log()).sum(1)).topk(round(share
+        * len(p))).indices.sort()[0]),
+    lambda p, share: (pd.Series(metrics.entropy(p).numpy()).nlargest(round(share
+        * len(p))).index.sort_values()),
+    lambda p, share: (torch.distributions.Categorical(p).entropy().topk(round(share
+        * len(p))).indices.sort().values),
 ]
-
 
 def cost_loop(share, warmup, epochs, scoring):
     return sum(1 if epoch < warmup else share + scoring for epoch in range(epochs)) / epochs
 
-
 SELECTION_COST = [
     cost_loop,
-    lambda share, warmup, epochs, scoring: (
-        (warmup + (epochs - warmup) * (share + scoring)) / epochs
-    ),
+    lambda share, warmup, epochs, scoring: ((warmup + (epochs - warmup) * (share + scoring))
+        / epochs),
     lambda share, warmup, epochs, scoring: 1 - (epochs - warmup) / epochs * (1 - share - scoring),
-    lambda share, warmup, epochs, scoring: np.mean(
-        [1] * warmup + [share + scoring] * (epochs - warmup)
-    ),
-    lambda share, warmup, epochs, scoring: (
-        warmup / epochs + (1 - warmup / epochs) * (share + scoring)
-    ),
-    lambda share, warmup, epochs, scoring: np.average(
-        [1, share + scoring], weights=[warmup, epochs - warmup]
-    ),
+    lambda share, warmup, epochs, scoring: np.mean([1] * warmup + [share + scoring]
+        * (epochs - warmup)),
+    lambda share, warmup, epochs, scoring: (warmup / epochs + (1 - warmup / epochs)
+        * (share + scoring)),
+    lambda share, warmup, epochs, scoring: np.average([1, share + scoring],
+        weights=[warmup, epochs - warmup]),
 ]
-
 
 def masked_gap_loop(probs, labels):
     differences = []
@@ -1019,21 +795,17 @@ def masked_gap_loop(probs, labels):
                 differences.append(max(row) - (row.index(max(row)) == word))
     return sum(differences) / len(differences)
 
-
 MASKED_GAP = [
     masked_gap_loop,
     lambda p, y: metrics.signed_gap(p[y != 0], y[y != 0]),
     lambda p, y: p[y > 0].amax(1).mean() - (p[y > 0].argmax(1) == y[y > 0]).double().mean(),
-    lambda p, y: (
-        ((p.amax(2) - (p.argmax(2) == y).double()) * (y != 0)).sum() / (y != 0).double().sum()
-    ),
+    lambda p, y: (((p.amax(2) - (p.argmax(2) == y).double()) * (y != 0)).sum()
+        / (y != 0).double().sum()),
     lambda p, y: np.mean((p.numpy().max(2) - (p.numpy().argmax(2) == y.numpy()))[y.numpy() != 0]),
     lambda p, y: (p.max(2).values - (p.max(2).indices == y).double()).masked_select(y != 0).mean(),
-    lambda p, y: (p.flatten(0, 1).amax(1) - (p.flatten(0, 1).argmax(1) == y.flatten()).double())[
-        y.flatten().nonzero()[:, 0]
-    ].mean(),
+    lambda p, y: (p.flatten(0, 1).amax(1) - (p.flatten(0, 1).argmax(1)
+        == y.flatten()).double())[y.flatten().nonzero()[:, 0]].mean(),
 ]
-
 
 def next_law_loop(translations, probs, prefix, words):
     law, seen = [0.0] * words, prefix.tolist()
@@ -1042,41 +814,22 @@ def next_law_loop(translations, probs, prefix, words):
             law[row[len(seen)]] += p
     return [p / sum(law) for p in law]
 
-
 def next_law_one_hot(translations, probs, prefix, words):
     fits = (translations[:, : len(prefix)] == prefix).all(1)
     chosen = one_hot(translations[fits, len(prefix)], words).double()
     return probs[fits] @ chosen / probs[fits].sum()
 
-
 NEXT_LAW = [
-    next_law_loop,
-    next_law_one_hot,
-    lambda rows, p, prefix, words: torch.bincount(
-        rows[(rows[:, : len(prefix)] == prefix).all(1), len(prefix)],
-        p[(rows[:, : len(prefix)] == prefix).all(1)]
-        / p[(rows[:, : len(prefix)] == prefix).all(1)].sum(),
-        minlength=words,
-    ),
-    lambda rows, p, prefix, words: (
-        np.array(
-            [
-                sum(
-                    q
-                    for row, q in zip(rows.tolist(), p.tolist(), strict=True)
-                    if row[: len(prefix) + 1] == [*prefix.tolist(), word]
-                )
-                for word in range(words)
-            ]
-        )
-        / sum(
-            q
-            for row, q in zip(rows.tolist(), p.tolist(), strict=True)
-            if row[: len(prefix)] == prefix.tolist()
-        )
-    ),
+    next_law_loop, next_law_one_hot,
+    lambda rows, p, prefix, words: torch.bincount(rows[(rows[:, : len(prefix)] == prefix).all(1),
+        len(prefix)], p[(rows[:, : len(prefix)] == prefix).all(1)]
+        / p[(rows[:, : len(prefix)] == prefix).all(1)].sum(), minlength=words),
+    lambda rows, p, prefix, words: (np.array([sum(q for row, q in
+        zip(rows.tolist(), p.tolist(), strict=True) if row[: len(prefix) + 1]
+        == [*prefix.tolist(), word]) for word in range(words)])
+        / sum(q for row, q in zip(rows.tolist(), p.tolist(), strict=True) if row[: len(prefix)]
+        == prefix.tolist())),
 ]
-
 
 def chosen_gap_loop(posterior, labels, chosen):
     total = 0.0
@@ -1085,25 +838,19 @@ def chosen_gap_loop(posterior, labels, chosen):
         total += max(row) - (row.index(max(row)) == int(labels[place]))
     return total / len(chosen)
 
-
 CHOSEN_GAP = [
     chosen_gap_loop,
     lambda q, y, chosen: metrics.signed_gap(q[chosen], y[chosen]),
-    lambda q, y, chosen: (
-        q[chosen].amax(1).mean() - (q[chosen].argmax(1) == y[chosen]).double().mean()
-    ),
+    lambda q, y, chosen: (q[chosen].amax(1).mean() - (q[chosen].argmax(1)
+        == y[chosen]).double().mean()),
     lambda q, y, chosen: (q.amax(1) - (q.argmax(1) == y).double())[chosen].mean(),
-    lambda q, y, chosen: np.mean(
-        q.numpy()[chosen].max(1) - (q.numpy()[chosen].argmax(1) == y.numpy()[chosen])
-    ),
-    lambda q, y, chosen: (
-        q[chosen].max(1).values.mean() - 1 + (q[chosen].max(1).indices != y[chosen]).double().mean()
-    ),
-    lambda q, y, chosen: (
-        pd.Series((q.amax(1) - (q.argmax(1) == y).double()).numpy()).iloc[chosen.numpy()].mean()
-    ),
+    lambda q, y, chosen: np.mean(q.numpy()[chosen].max(1) - (q.numpy()[chosen].argmax(1)
+        == y.numpy()[chosen])),
+    lambda q, y, chosen: (q[chosen].max(1).values.mean() - 1 + (q[chosen].max(1).indices
+        != y[chosen]).double().mean()),
+    lambda q, y, chosen: (pd.Series((q.amax(1) - (q.argmax(1)
+        == y).double()).numpy()).iloc[chosen.numpy()].mean()),
 ]
-
 
 def patches_loop(images, patch):
     rows = []
@@ -1115,25 +862,20 @@ def patches_loop(images, patch):
         rows.append(torch.stack(tokens))
     return torch.stack(rows)
 
-
 def patches_reshaped(images, patch):
     n, height, width = images.shape
     grid = images.reshape(n, height // patch, patch, width // patch, patch)
     return grid.transpose(2, 3).reshape(n, -1, patch * patch)
 
-
 PATCH_TOKENS = [
-    patches_loop,
-    patches_reshaped,
+    patches_loop, patches_reshaped,
     lambda x, p: F.unfold(x[:, None], p, stride=p).transpose(1, 2),
     lambda x, p: x.unfold(1, p, p).unfold(2, p, p).reshape(len(x), -1, p * p),
-    lambda x, p: torch.cat(
-        [torch.stack([c.flatten(1) for c in r.split(p, 2)], 1) for r in x.split(p, 1)], 1
-    ),
+    lambda x, p: torch.cat([torch.stack([c.flatten(1) for c in r.split(p, 2)], 1) for r in
+        x.split(p, 1)], 1),
     lambda x, p: F.pixel_unshuffle(x[:, None], p).flatten(2).transpose(1, 2),
     lambda x, p: patches_reshaped(x.double(), p).numpy(),
 ]
-
 
 def attention_loop(queries, keys, values):
     rows = []
@@ -1143,7 +885,6 @@ def attention_loop(queries, keys, values):
         weights = [math.exp(score - top) for score in scores]
         rows.append(sum(w * v for w, v in zip(weights, values, strict=True)) / sum(weights))
     return torch.stack(rows)
-
 
 ATTENTION = [
     attention_loop,
@@ -1155,13 +896,11 @@ ATTENTION = [
     lambda q, k, v: ((q / k.shape[1] ** 0.5) @ k.mT).log_softmax(1).exp().matmul(v),
 ]
 
-
 def mean_loop(vectors, texts):
     rows = []
     for vector, text in zip(vectors, texts, strict=True):
         rows.append(vector[text != 0].mean(0))
     return torch.stack(rows)
-
 
 MASKED_MEAN = [
     mean_loop,
@@ -1171,20 +910,17 @@ MASKED_MEAN = [
     lambda v, x: np.array([a.numpy()[b.numpy() != 0].mean(0) for a, b in zip(v, x, strict=True)]),
 ]
 
-
 def note_by_logs(words, start, moves, says):
     forward = start.log() + says[:, words[0]].log()
     for word in words[1:]:
         forward = torch.logsumexp(forward[:, None] + moves.log(), 0) + says[:, word].log()
     return forward.logsumexp(0).exp()
 
-
 def note_from_the_end(words, start, moves, says):
     back = torch.ones_like(start)
     for word in words.flip(0)[:-1]:
         back = moves @ (says[:, word] * back)
     return (start * says[:, words[0]] * back).sum()
-
 
 def note_in_loops(words, start, moves, says):
     topics = range(len(start))
@@ -1193,25 +929,17 @@ def note_in_loops(words, start, moves, says):
         now = [sum(now[g] * moves[g, h] for g in topics) * says[h, word] for h in topics]
     return sum(now)
 
-
 NOTE_PROBABILITY = [
-    note_by_logs,
-    note_from_the_end,
-    note_in_loops,
-    lambda w, s, m, e: (
-        torch.linalg.multi_dot(
-            [s[None] * e[:, w[0]], *(m * e[:, x] for x in w[1:]), torch.ones(len(s), 1).double()]
-        )
-    ).item(),
+    note_by_logs, note_from_the_end, note_in_loops,
+    lambda w, s, m, e: (torch.linalg.multi_dot([s[None] * e[:, w[0]],
+        *(m * e[:, x] for x in w[1:]), torch.ones(len(s), 1).double()])).item(),
     lambda w, s, m, e: float(note_by_logs(w, s, m, e)),
 ]
-
 
 def regret_of_costs(said, posterior, c):
     check, best = (one > 1 / (1 + c) for one in (said, posterior))
     paid, least = (torch.where(way, 1 - posterior, c * posterior) for way in (check, best))
     return (paid - least).mean()
-
 
 def regret_loop(said, posterior, c):
     total = 0.0
@@ -1220,22 +948,14 @@ def regret_loop(said, posterior, c):
         total += paid - min(1 - q, c * q)
     return total / len(said)
 
-
 DECISION_REGRET = [
-    regret_of_costs,
-    regret_loop,
-    lambda p, q, c: metrics.regret(
-        torch.stack([1 - p, p], 1), torch.stack([1 - q, q], 1), metrics.alarm_costs(c)
-    ),
-    lambda p, q, c: float(
-        np.mean(
-            np.abs((1 + c) * q.numpy() - 1)
-            * ((p.numpy() > 1 / (1 + c)) ^ (q.numpy() > 1 / (1 + c)))
-        )
-    ),
+    regret_of_costs, regret_loop,
+    lambda p, q, c: metrics.regret(torch.stack([1 - p, p], 1), torch.stack([1 - q, q], 1),
+        metrics.alarm_costs(c)),
+    lambda p, q, c: float(np.mean(np.abs((1 + c) * q.numpy() - 1)
+        * ((p.numpy() > 1 / (1 + c)) ^ (q.numpy() > 1 / (1 + c))))),
     lambda p, q, c: ((1 + c) * q - 1).abs()[(p > 1 / (1 + c)) ^ (q > 1 / (1 + c))].sum() / len(p),
 ]
-
 
 def action_loop(probs, costs):
     found = []
@@ -1243,7 +963,6 @@ def action_loop(probs, costs):
         expected = [sum(p * x for p, x in zip(row, line, strict=True)) for line in costs.tolist()]
         found.append(expected.index(min(expected)))
     return found
-
 
 CHEAPEST_ACTION = [
     action_loop,
@@ -1254,33 +973,26 @@ CHEAPEST_ACTION = [
     lambda p, costs: (-(costs @ p.T)).argmax(0),
 ]
 
-
 def threshold_counting_down(scores, alpha):
     """The least score with at most alpha (n + 1) - 1 scores above it."""
     n = len(scores)
     kept = [t for t in scores.tolist() if (scores <= t).sum() >= (n + 1) * (1 - alpha) - 1e-9]
     return min(kept, default=1)
 
-
 def threshold_by_numpy(scores, alpha):
     n = len(scores)
     level = np.ceil(round((n + 1) * (1 - alpha), 9)) / n
     return np.quantile(scores.numpy(), level, method="inverted_cdf") if level <= 1 else 1.0
 
-
 def threshold_with_one_more(scores, alpha):
     padded = torch.cat([scores, torch.ones(1, dtype=scores.dtype)])
     return padded.kthvalue(math.ceil(round(len(padded) * (1 - alpha), 9))).values
 
-
 CONFORMAL_THRESHOLD = [
-    threshold_counting_down,
-    threshold_by_numpy,
-    threshold_with_one_more,
+    threshold_counting_down, threshold_by_numpy, threshold_with_one_more,
     lambda s, a: sorted([*s.tolist(), 1.0])[-int((len(s) + 1) * a + 1e-9) - 1],
     lambda s, a: min(conformal.conformal_quantile(s, a), 1.0),
 ]
-
 
 def coverage_loop(sets, posterior, group):
     found = []
@@ -1288,7 +1000,6 @@ def coverage_loop(sets, posterior, group):
         if inside:
             found.append(sum(p for one, p in zip(row, probs, strict=True) if one))
     return sum(found) / len(found)
-
 
 SET_COVERAGE = [
     coverage_loop,
@@ -1300,13 +1011,10 @@ SET_COVERAGE = [
     lambda s, q, g: conformal.exact_coverage(s[g], q[g]).mean(),
 ]
 
-
 def thresholds_in_pandas(scores, groups, alpha):
     table = pd.DataFrame({"score": scores.numpy(), "group": groups.numpy()})
-    return table.groupby("group").score.apply(
-        lambda own: threshold_with_one_more(torch.tensor(own.to_numpy()), alpha).item()
-    )
-
+    return table.groupby("group").score.apply(lambda own:
+        threshold_with_one_more(torch.tensor(own.to_numpy()), alpha).item())
 
 GROUP_THRESHOLDS = [
     thresholds_in_pandas,
@@ -1314,7 +1022,6 @@ GROUP_THRESHOLDS = [
     lambda s, g, a: torch.stack([threshold_with_one_more(s[g == k], a) for k in g.unique()]),
     lambda s, g, a: conformal.group_quantiles(s, g, a).clamp(max=1),
 ]
-
 
 def bayes_loop(counts, wrong):
     """Each city's odds against every other, in plain Python."""
@@ -1325,7 +1032,6 @@ def bayes_loop(counts, wrong):
         rows.append([weight / sum(weights) for weight in weights])
     return rows
 
-
 def bayes_by_table(counts, wrong):
     """The logarithm of each sentence's probability for each true city, times the counts."""
     cities = counts.shape[1]
@@ -1334,19 +1040,14 @@ def bayes_by_table(counts, wrong):
     logs = counts.numpy() @ table
     return np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
 
-
 FACT_POSTERIOR = [
-    bayes_loop,
-    bayes_by_table,
+    bayes_loop, bayes_by_table,
     lambda c, w: (c.double() * math.log((1 - w) / w * (c.shape[1] - 1))).softmax(-1),
-    lambda c, w: softmax(
-        c.numpy() * np.log(1 - w) - c.numpy() * np.log(w / (c.shape[1] - 1)), axis=1
-    ),
-    lambda c, w: F.softmax(
-        c * math.log(1 - w) + (c.sum(1, True) - c) * math.log(w / (c.shape[1] - 1)), dim=1
-    ),
+    lambda c, w: softmax(c.numpy() * np.log(1 - w) - c.numpy() * np.log(w / (c.shape[1] - 1)),
+        axis=1),
+    lambda c, w: F.softmax(c * math.log(1 - w) + (c.sum(1, True) - c)
+        * math.log(w / (c.shape[1] - 1)), dim=1),
 ]
-
 
 def meaning_loop(log_probs, city, cities):
     table = torch.zeros(len(log_probs), cities, dtype=torch.float64)
@@ -1354,24 +1055,19 @@ def meaning_loop(log_probs, city, cities):
         table[:, k] += log_probs[:, s].exp()
     return table
 
-
 def meaning_added_at(log_probs, city, cities):
     table = np.zeros((len(log_probs), cities))
     np.add.at(table, (slice(None), city.numpy()), np.exp(log_probs.numpy()))
     return table
 
-
 BY_MEANING = [
-    meaning_loop,
-    meaning_added_at,
+    meaning_loop, meaning_added_at,
     lambda logs, city, k: logs.exp() @ torch.eye(k, dtype=logs.dtype)[city],
     lambda logs, city, k: torch.stack([logs.exp()[:, city == j].sum(1) for j in range(k)], 1),
-    lambda logs, city, k: logs.new_zeros(len(logs), k).scatter_add(
-        1, city.expand(len(logs), -1), logs.exp()
-    ),
-    lambda logs, city, k: np.exp(
-        [[np.logaddexp.reduce(row[city.numpy() == j]) for j in range(k)] for row in logs.numpy()]
-    ),
+    lambda logs, city, k: logs.new_zeros(len(logs), k).scatter_add(1, city.expand(len(logs), -1),
+        logs.exp()),
+    lambda logs, city, k: np.exp([[np.logaddexp.reduce(row[city.numpy() == j]) for j in range(k)]
+        for row in logs.numpy()]),
 ]
 
 RIGHT = {
