@@ -1,15 +1,20 @@
-"""Every public function refuses every bad input with an error that names the argument."""
+"""Every public function refuses bad input with an error that names the argument."""
 
 import inspect
 
-import numpy as np
 import pytest
 import torch
 
 from calibkit import metrics
+from calibkit.metrics import plane  # noqa: F401
+from tests import refusals
 
 PROBS = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.1, 0.8], [0.3, 0.4, 0.3]])
 LABELS = torch.tensor([0, 2, 1])
+SURE, HITS = torch.tensor([0.9, 0.6, 1.0]), torch.tensor([True, False, True])
+TWO, COSTS = torch.tensor([[0.7, 0.3], [0.2, 0.8]]), metrics.alarm_costs(5)
+MAPS = 2 * torch.randn(3, 4, 6, 5, generator=torch.Generator().manual_seed(0))
+PIXELS = torch.zeros(3, 6, 5, dtype=torch.long)
 NAN, INF = float("nan"), float("inf")
 
 
@@ -19,285 +24,201 @@ def changed(value, row=1, column=2):
     return out
 
 
-BAD_PROBS = {
-    "nan": (changed(NAN), ValueError, "finite"),
-    "inf": (changed(INF), ValueError, "finite"),
-    "minus inf": (changed(-INF), ValueError, "finite"),
-    "negative": (changed(-0.1), ValueError, r"lie in \[0, 1\]"),
-    "above one": (changed(1.5), ValueError, r"lie in \[0, 1\]"),
-    "logits": (torch.tensor([[2.0, -1.0, 0.5]] * 3), ValueError, "softmax"),
-    "sum": (PROBS * 0.9, ValueError, "sum to 1"),
-    "one dimension": (PROBS[0], ValueError, "2 dimension"),
-    "three dimensions": (PROBS[None], ValueError, "2 dimension"),
-    "one class": (torch.ones(3, 1), ValueError, "one column per class"),
-    "empty": (torch.empty(0, 3), ValueError, "empty"),
-    "integers": (torch.eye(3).long(), TypeError, "floating point"),
-    "strings": ([["a", "b"]], TypeError, "tensor or array"),
-    "none": (None, TypeError, "tensor or array"),
-}
-BAD_LABELS = {
-    "floats": (LABELS.float(), TypeError, "integers"),
-    "bools": (LABELS > 0, TypeError, "integers"),
-    "nan": (torch.tensor([0.0, NAN, 1.0]), ValueError, "1 of 3 are missing"),
-    "two dimensions": (LABELS[None], ValueError, "1 dimension"),
-    "one hot": (torch.eye(3).long(), ValueError, "1 dimension"),
-    "short": (LABELS[:2], ValueError, "one entry per row"),
-    "long": (LABELS.repeat(2), ValueError, "one entry per row"),
-    "too large": (torch.tensor([0, 3, 1]), ValueError, r"lie in \[0, 3\)"),
-    "negative": (torch.tensor([0, -1, 1]), ValueError, r"lie in \[0, 3\)"),
-    "empty": (torch.empty(0, dtype=torch.long), ValueError, "empty"),
-    "strings": (["a", "b", "c"], TypeError, "tensor or array"),
-    "none": (None, TypeError, "tensor or array"),
-}
-SCORED = [
-    getattr(metrics, name)
-    for name in metrics.__all__
-    if list(inspect.signature(getattr(metrics, name)).parameters)[:2] == ["probs", "labels"]
-]
+def classwise_bootstrap(probs, labels, **options):
+    return metrics.bootstrap_interval(probs, labels, metric="classwise_ece", resamples=2, **options)
 
 
-def classwise_bootstrap(probs, labels):
-    return metrics.bootstrap_interval(probs, labels, metric="classwise_ece", resamples=2)
+def taking(*names):
+    found = [getattr(metrics, name) for name in metrics.__all__]
+    return [f for f in found if list(inspect.signature(f).parameters)[: len(names)] == [*names]]
 
 
-SCORED.append(classwise_bootstrap)
-OF_HITS = [getattr(metrics, name) for name in metrics.__all__ if name.endswith("_of")]
-OF_HITS.remove(metrics.paired_interval_of)  # two models: see tests/metrics/test_paired.py
-
-
-@pytest.mark.parametrize("function", OF_HITS, ids=lambda f: f.__name__)
-@pytest.mark.parametrize(
-    ("confidence", "correct", "kind", "message"),
-    [
-        ([0.5, NAN], [True, False], ValueError, "confidence must be finite"),
-        ([50.0, 90.0], [True, False], ValueError, "confidence must lie in .* write 0.9 for 90 %"),
-        ([1, 0], [True, False], TypeError, "confidence must be floating point"),
-        ([0.5], [True, False], ValueError, "correct must have one entry per row"),
-        ([0.5, 0.6], [0, 2], ValueError, "correct must lie in"),
-        ([0.5, 0.6], [0.0, 1.0], TypeError, "correct must be integers"),
-        (PROBS, LABELS, ValueError, "confidence must have 1 dimension"),
-    ],
-)
-def test_confidences_and_hits(function, confidence, correct, kind, message):
-    with pytest.raises(kind, match=f"^{message}"):
-        function(confidence, correct)
+SCORED = [*taking("probs", "labels"), classwise_bootstrap]
+OF_HITS = [*taking("confidence", "correct"), metrics.reliability_of]
+OF_HITS.remove(metrics.TopLabel)
 
 
 def test_all_functions_are_in_the_tables():
-    others = {"auroc", "entropy", "reliability_of", "true_calibration_error", "wilson_interval"}
-    others |= {"paired_interval", "paired_interval_of", "fpr_at_tpr", "pixels"} | {
-        f.__name__ for f in OF_HITS
-    }
-    # see tests/metrics/test_decisions.py
-    others |= {"action_cost", "alarm_costs", "cheapest_action", "decision_cost"}
-    others |= {"net_benefit", "regret"}
-    classes = {"BrierParts", "CalibrationTest", "Corp", "Reliability", "Tally", "TopLabel"}
-    assert {f.__name__ for f in SCORED} | others | classes == {
-        *metrics.__all__,
-        "classwise_bootstrap",
-    }
+    others = {"auroc", "entropy", "true_calibration_error", "wilson_interval", "fpr_at_tpr"}
+    others |= {"paired_interval", "paired_interval_of", "pixels", "action_cost", "alarm_costs"}
+    others |= {"cheapest_action", "decision_cost", "net_benefit", "regret", "BrierParts"}
+    others |= {"CalibrationTest", "Corp", "Reliability", "Tally", "TopLabel"}
+    named = {f.__name__ for f in (*SCORED, *OF_HITS)}
+    assert named | others == {*metrics.__all__, "classwise_bootstrap"}
+
+
+@refusals.each("""
+    f(changed(NAN), LABELS) -> ValueError: probs must be finite
+    f(changed(-INF), LABELS) -> ValueError: probs must be finite
+    f(changed(-0.1), LABELS) -> ValueError: probs must lie in [0, 1]
+    f(changed(1.5), LABELS) -> ValueError: probs must lie in [0, 1]
+    f(torch.tensor([[2.0, -1.0, 0.5]] * 3), LABELS) -> ValueError: ...softmax
+    f(PROBS * 0.9, LABELS) -> ValueError: probs must have rows that sum to 1
+    f(PROBS[0], LABELS) -> ValueError: probs must have 2 dimension
+    f(torch.ones(3, 1), LABELS) -> ValueError: probs must have one column per class
+    f(torch.empty(0, 3), LABELS) -> ValueError: probs is empty
+    f(torch.eye(3).long(), LABELS) -> TypeError: probs must be floating point
+    f(None, LABELS) -> TypeError: probs must be a tensor or array
+    f(PROBS, LABELS.float()) -> TypeError: labels must be integers
+    f(PROBS, LABELS > 0) -> TypeError: labels must be integers
+    f(PROBS, torch.tensor([0.0, NAN, 1.0])) -> ValueError: ...1 of 3 are missing
+    f(PROBS, LABELS[None]) -> ValueError: labels must have 1 dimension
+    f(PROBS, LABELS[:2]) -> ValueError: labels must have one entry per row
+    f(PROBS, torch.tensor([0, 3, 1])) -> ValueError: labels must lie in [0, 3)
+    f(PROBS, torch.tensor([0, -1, 1])) -> ValueError: labels must lie in [0, 3)
+    f(PROBS, LABELS[:0]) -> ValueError: labels is empty
+    f(PROBS, None) -> TypeError: labels must be a tensor or array
+    f(PROBS.to("meta"), LABELS) -> ValueError: labels is on cpu but the predictions are on meta
+""")
+def test_rows_and_labels(call, refused):
+    for function in SCORED:
+        refusals.check(call, refused, {**globals(), "f": function})
+
+
+@refusals.each("""
+    f(torch.tensor([0.9, NAN, 1.0]), HITS) -> ValueError: confidence must be finite
+    f(torch.tensor([50.0, 90.0, 1.0]), HITS) -> ValueError: ...write 0.9 for 90 %
+    f(torch.tensor([0.9, -0.5, 1.0]), HITS) -> ValueError: confidence must lie in [0, 1]
+    f(PROBS, HITS) -> ValueError: confidence must have 1 dimension
+    f(SURE[:0], HITS) -> ValueError: confidence is empty
+    f(torch.tensor([1, 0, 1]), HITS) -> TypeError: confidence must be floating
+    f(SURE, torch.tensor([0.0, 1.0, 1.0])) -> TypeError: correct must be integers
+    f(SURE, torch.tensor([0, 2, 1])) -> ValueError: correct must lie in [0, 2)
+    f(SURE, torch.tensor([0, -1, 1])) -> ValueError: correct must lie in [0, 2)
+    f(SURE, HITS[:2]) -> ValueError: correct must have one entry per row
+    f(SURE, HITS[None]) -> ValueError: correct must have 1 dimension
+    f(SURE, HITS.to("meta")) -> ValueError: correct is on meta
+""")
+def test_confidences_and_hits(call, refused):
+    for function in OF_HITS:
+        refusals.check(call, refused, {**globals(), "f": function})
 
 
 @pytest.mark.parametrize("function", SCORED, ids=lambda f: f.__name__)
-@pytest.mark.parametrize("case", BAD_PROBS)
-def test_probs(function, case):
-    value, kind, message = BAD_PROBS[case]
-    with pytest.raises(kind, match=f"^probs .*{message}"):
-        function(value, LABELS)
+def test_bins(function):
+    if "bins" in inspect.signature(function).parameters:
+        for bins, kind in ((0, ValueError), (-3, ValueError), (1.5, TypeError), (True, TypeError)):
+            with pytest.raises(kind, match=r"^bins must"):
+                function(PROBS, LABELS, bins=bins)
 
 
-@pytest.mark.parametrize("function", SCORED, ids=lambda f: f.__name__)
-@pytest.mark.parametrize("case", BAD_LABELS)
-def test_labels(function, case):
-    value, kind, message = BAD_LABELS[case]
-    with pytest.raises(kind, match=f"^labels .*{message}"):
-        function(PROBS, value)
-
-
-@pytest.mark.parametrize("function", SCORED, ids=lambda f: f.__name__)
-def test_wrong_device(function):
-    with pytest.raises(ValueError, match=r"^labels is on .* but the predictions are on meta"):
-        function(PROBS.to("meta"), LABELS)
-
-
-@pytest.mark.parametrize("function", SCORED, ids=lambda f: f.__name__)
-def test_good_input_passes(function):
-    probs = torch.cat([PROBS / 2, PROBS / 2], dim=1)  # six classes, for the top 5 are asked for
-    function(probs, LABELS)
-    function(probs.double().numpy(), LABELS.numpy().astype(np.uint8))
-
-
-@pytest.mark.parametrize(
-    "function",
-    [
-        metrics.ece,
-        metrics.mce,
-        metrics.ada_ece,
-        metrics.classwise_ece,
-        metrics.overconfidence_error,
-        metrics.debiased_ece,
-        metrics.reliability,
-        metrics.brier_decomposition,
-        metrics.bootstrap_interval,
-        metrics.calibration_test,
-        classwise_bootstrap,
-    ],
-)
-@pytest.mark.parametrize(
-    ("bins", "kind"), [(0, ValueError), (-3, ValueError), (1.5, TypeError), (True, TypeError)]
-)
-def test_bins(function, bins, kind):
-    if function is classwise_bootstrap:
-        pytest.skip("takes no bins")
-    with pytest.raises(kind, match=r"^bins must"):
-        function(PROBS, LABELS, bins=bins)
-
-
-@pytest.mark.parametrize(
-    ("function", "option"),
-    [
-        (metrics.ece, "norm"),
-        (metrics.ece, "binning"),
-        (metrics.ece, "closed"),
-        (metrics.mce, "closed"),
-        (metrics.debiased_ece, "binning"),
-        (metrics.reliability, "binning"),
-        (metrics.reliability, "closed"),
-        (metrics.bootstrap_interval, "metric"),
-    ],
-)
-def test_unknown_choices(function, option):
-    with pytest.raises(ValueError, match=f"^{option} must be one of .*got 'L1'"):
-        function(PROBS, LABELS, **{option: "L1"})
-
-
-@pytest.mark.parametrize(
-    ("threshold", "kind"), [(99, ValueError), (-0.1, ValueError), ("0.99", TypeError)]
-)
-def test_threshold(threshold, kind):
-    with pytest.raises(kind, match=r"^threshold must"):
-        metrics.confident_share(PROBS, LABELS, threshold=threshold)
-
-
-@pytest.mark.parametrize("case", BAD_PROBS)
-def test_entropy(case):
-    value, kind, message = BAD_PROBS[case]
-    with pytest.raises(kind, match=f"^probs .*{message}"):
-        metrics.entropy(value)
-
-
-@pytest.mark.parametrize("case", BAD_PROBS)
-def test_true_calibration_error(case):
-    value, kind, message = BAD_PROBS[case]
-    with pytest.raises(kind, match=f"^probs .*{message}"):
-        metrics.true_calibration_error(value, PROBS)
-    with pytest.raises(kind, match=f"^posterior .*{message}"):
-        metrics.true_calibration_error(PROBS, value)
-
-
-def test_posterior_must_match():
-    for other in (PROBS[:2], torch.full((3, 2), 0.5)):
-        with pytest.raises(ValueError, match=r"^posterior must have the shape of probs"):
-            metrics.true_calibration_error(PROBS, other)
-    with pytest.raises(ValueError, match=r"^posterior is on meta"):
-        metrics.true_calibration_error(PROBS, PROBS.to("meta"))
-    for option, value in (("bins", 0), ("binning", "equal")):
-        with pytest.raises(ValueError, match=f"^{option} must"):
-            metrics.true_calibration_error(PROBS, PROBS, **{option: value})
-
-
-CONFIDENCE, CORRECT = torch.tensor([0.9, 0.6, 1.0]), torch.tensor([True, False, True])
-BAD_CONFIDENCE = [
-    (torch.tensor([0.9, NAN, 1.0]), ValueError, "finite"),
-    (torch.tensor([0.9, INF, 1.0]), ValueError, "finite"),
-    (torch.tensor([0.9, 1.5, 1.0]), ValueError, r"lie in \[0, 1\]"),
-    (torch.tensor([0.9, -0.5, 1.0]), ValueError, r"lie in \[0, 1\]"),
-    (PROBS, ValueError, "1 dimension"),
-    (torch.empty(0), ValueError, "empty"),
-    (torch.tensor([1, 0, 1]), TypeError, "floating"),
-    ("high", TypeError, "tensor or array"),
-]
-BAD_CORRECT = [
-    (torch.tensor([0.0, 1.0, 1.0]), TypeError, "integers"),
-    (torch.tensor([0, 2, 1]), ValueError, r"lie in \[0, 2\)"),
-    (torch.tensor([0, -1, 1]), ValueError, r"lie in \[0, 2\)"),
-    (CORRECT[:2], ValueError, "one entry per row"),
-    (CORRECT[None], ValueError, "1 dimension"),
-    (CORRECT[:0], ValueError, "empty"),
-    (CORRECT.to("meta"), ValueError, "is on meta"),
-    (None, TypeError, "tensor or array"),
-]
-
-
-@pytest.mark.parametrize(("value", "kind", "message"), BAD_CONFIDENCE)
-def test_confidence(value, kind, message):
-    with pytest.raises(kind, match=f"^confidence .*{message}"):
-        metrics.reliability_of(value, CORRECT)
-
-
-@pytest.mark.parametrize(("value", "kind", "message"), BAD_CORRECT)
-def test_correct(value, kind, message):
-    with pytest.raises(kind, match=f"^correct .*{message}"):
-        metrics.reliability_of(CONFIDENCE, value)
-
-
-@pytest.mark.parametrize(("option", "value"), [("bins", 0), ("binning", "m"), ("closed", "l")])
-def test_options_of_reliability_of(option, value):
-    with pytest.raises(ValueError, match=f"^{option} must"):
-        metrics.reliability_of(CONFIDENCE, CORRECT, **{option: value})
-
-
-@pytest.mark.parametrize(
-    ("hits", "counts", "name", "message"),
-    [
-        ([1.0, NAN], [2, 2], "hits", "finite"),
-        ([1, 1], [2.0, INF], "counts", "finite"),
-        ([1, 3], [2, 2], "hits", "3 hits of 2"),
-        ([-1], [2], "hits", "-1 hits of 2"),
-        ([1], [2, 2], "counts", "shape of hits"),
-        ([], [], "hits", "empty"),
-        ([1], [], "counts", "empty"),
-        (torch.tensor([1]), torch.tensor([2], device="meta"), "counts", "is on meta"),
-    ],
-)
-def test_wilson(hits, counts, name, message):
-    with pytest.raises(ValueError, match=f"^{name} .*({message})"):
-        metrics.wilson_interval(hits, counts)
-
-
-@pytest.mark.parametrize(
-    ("level", "kind"), [(0, ValueError), (1, ValueError), (95, ValueError), ("high", TypeError)]
-)
-def test_level(level, kind):
-    with pytest.raises(kind, match=r"^level must"):
-        metrics.wilson_interval([1], [2], level=level)
-    with pytest.raises(kind, match=r"^level must"):
-        metrics.reliability(PROBS, LABELS).interval(level)
-
-
-@pytest.mark.parametrize(
-    ("value", "kind", "message"),
-    [
-        (torch.tensor([0.1, NAN]), ValueError, "finite"),
-        (torch.tensor([0.1, INF]), ValueError, "finite"),
-        (PROBS, ValueError, "1 dimension"),
-        (torch.empty(0), ValueError, "empty"),
-        (torch.tensor([1, 2]), TypeError, "floating"),
-        (None, TypeError, "tensor or array"),
-    ],
-)
-def test_auroc(value, kind, message):
-    good = torch.tensor([0.5, 0.6])
-    with pytest.raises(kind, match=f"^in_scores .*{message}"):
-        metrics.auroc(value, good)
-    with pytest.raises(kind, match=f"^out_scores .*{message}"):
-        metrics.auroc(good, value)
-
-
-def test_auroc_on_two_devices():
-    good = torch.tensor([0.5, 0.6])
-    with pytest.raises(ValueError, match=r"^out_scores is on meta"):
-        metrics.auroc(good, good.to("meta"))
+@refusals.each("""
+    metrics.ece(PROBS, LABELS, norm="L1") -> ValueError: norm must be one of 'l1',
+    metrics.ece(PROBS, LABELS, binning="L1") -> ValueError: binning must be one of
+    metrics.mce(PROBS, LABELS, closed="L1") -> ValueError: closed must be one of
+    metrics.debiased_ece(PROBS, LABELS, binning="L1") -> ValueError: binning must be one of
+    metrics.reliability(PROBS, LABELS, closed="l") -> ValueError: closed must be one of
+    metrics.reliability(PROBS, LABELS).interval(95) -> ValueError: level must lie in
+    metrics.reliability(PROBS, LABELS).error("L1") -> ValueError: norm must be one of
+    metrics.reliability_of(SURE, HITS, bins=0) -> ValueError: bins must
+    metrics.reliability_of(SURE, HITS, binning="m") -> ValueError: binning must
+    metrics.confident_share(PROBS, LABELS, threshold=99) -> ValueError: threshold must
+    metrics.confident_share(PROBS, LABELS, threshold="0.99") -> TypeError: threshold must
+    metrics.top_k_accuracy(PROBS, LABELS, k=0) -> ValueError: k must be in [1, 3]
+    metrics.top_k_accuracy(PROBS, LABELS, k=4) -> ValueError: k must be in [1, 3]
+    metrics.top_k_accuracy(PROBS, LABELS, k=1.0) -> TypeError: k must be an integer
+    metrics.ece_by_group(PROBS, LABELS, LABELS - 1) -> ValueError: groups must lie in
+    metrics.ece_by_group(PROBS, LABELS, LABELS[:-1]) -> ValueError: groups must
+    metrics.ece_by_group(PROBS, LABELS, LABELS.double()) -> TypeError: groups must be integers
+    metrics.entropy(PROBS * 0.9) -> ValueError: probs must have rows that sum to 1
+    metrics.true_calibration_error(changed(NAN), PROBS) -> ValueError: probs must be finite
+    metrics.true_calibration_error(PROBS, changed(NAN)) -> ValueError: posterior must be finite
+    metrics.true_calibration_error(PROBS, PROBS[:2]) -> ValueError: posterior must have the shape
+    metrics.true_calibration_error(PROBS, PROBS.to("meta")) -> ValueError: posterior is on meta
+    metrics.true_calibration_error(PROBS, PROBS, bins=0) -> ValueError: bins must
+    metrics.true_calibration_error(PROBS, PROBS, binning="equal") -> ValueError: binning must
+    metrics.wilson_interval([1.0, NAN], [2, 2]) -> ValueError: hits must be finite
+    metrics.wilson_interval([1, 1], [2.0, INF]) -> ValueError: counts must be finite
+    metrics.wilson_interval([1, 3], [2, 2]) -> ValueError: ...3 hits of 2
+    metrics.wilson_interval([-1], [2]) -> ValueError: ...-1 hits of 2
+    metrics.wilson_interval([1], [2, 2]) -> ValueError: ...shape of hits
+    metrics.wilson_interval(PIXELS[0, 0], PIXELS[0, 0].to("meta")) -> ValueError: counts is on meta
+    metrics.wilson_interval([1], [2], level=0) -> ValueError: level must lie in
+    metrics.wilson_interval([1], [2], level=1) -> ValueError: level must lie in
+    metrics.auroc(torch.tensor([0.1, NAN]), SURE) -> ValueError: in_scores must be finite
+    metrics.auroc(SURE, torch.tensor([0.1, INF])) -> ValueError: out_scores must be finite
+    metrics.auroc(PROBS, SURE) -> ValueError: in_scores must have 1 dimension
+    metrics.auroc(SURE, SURE[:0]) -> ValueError: out_scores is empty
+    metrics.auroc(SURE, LABELS) -> TypeError: out_scores must be floating
+    metrics.auroc(SURE, SURE.to("meta")) -> ValueError: out_scores is on meta
+    metrics.fpr_at_tpr([NAN], [0.5]) -> ValueError: in_scores must be finite
+    metrics.fpr_at_tpr([0.5], [0.5], tpr=0) -> ValueError: tpr must lie in
+    metrics.fpr_at_tpr([0.5], [0.5], tpr=95) -> ValueError: tpr must lie in
+    metrics.bootstrap_interval(PROBS, LABELS, metric="nll2") -> ValueError: metric must be one of
+    metrics.bootstrap_interval(PROBS, LABELS, level=1.0) -> ValueError: level must lie in
+    metrics.bootstrap_interval(PROBS, LABELS, level=0.0) -> ValueError: level must lie in
+    metrics.bootstrap_interval(PROBS, LABELS, resamples=0) -> ValueError: resamples must
+    metrics.bootstrap_interval(PROBS, LABELS, resamples=1e3) -> TypeError: resamples must
+    metrics.bootstrap_interval(PROBS, LABELS, seed=-1) -> ValueError: seed must
+    metrics.bootstrap_interval(PROBS, LABELS, seed=None) -> TypeError: seed must
+    metrics.bootstrap_interval(PROBS, LABELS, method="basic") -> ValueError: method must
+    metrics.bootstrap_interval_of(SURE, HITS, metric="classwise_ece") -> ValueError: metric must
+    metrics.calibration_test(PROBS, LABELS, metric="mce") -> ValueError: metric must
+    metrics.calibration_test(PROBS, LABELS, resamples=0) -> ValueError: resamples must
+    metrics.calibration_test(PROBS, LABELS, seed=-1) -> ValueError: seed must
+    metrics.corp(PROBS, LABELS).band(level=1.0) -> ValueError: level
+    metrics.corp(PROBS, LABELS).band(resamples=0) -> ValueError: resamples
+    metrics.corp(PROBS, LABELS).band(seed=-1) -> ValueError: seed
+    metrics.paired_interval(PROBS, PROBS, LABELS, metric="mce") -> ValueError: metric must
+    metrics.paired_interval(PROBS, PROBS, LABELS, method="basic") -> ValueError: method must
+    metrics.paired_interval(PROBS, PROBS, LABELS, bins=0) -> ValueError: bins must
+    metrics.paired_interval(PROBS, PROBS, LABELS, level=95) -> ValueError: level must
+    metrics.paired_interval(PROBS, PROBS, LABELS, resamples=0) -> ValueError: resamples must
+    metrics.paired_interval(PROBS, PROBS, LABELS, seed=-1) -> ValueError: seed must
+    metrics.paired_interval(PROBS / 2, PROBS, LABELS) -> ValueError: probs_a must have rows that sum
+    metrics.paired_interval(PROBS, 2 * PROBS, LABELS) -> ValueError: probs_b must lie in [0, 1]
+    metrics.paired_interval(PROBS, PROBS[:2], LABELS) -> ValueError: probs_b must have the shape of
+    metrics.paired_interval(PROBS, PROBS.to("meta"), LABELS) -> ValueError: probs_b is on meta but
+    metrics.paired_interval(PROBS, PROBS, LABELS + 3) -> ValueError: labels must lie in [0, 3)
+    metrics.paired_interval(torch.eye(2), torch.eye(2), [1, 1], metric="nll") -> ValueError: metric
+    metrics.paired_interval_of([0.5], [1], [0.5, 0.6], [1, 0]) -> ValueError: confidence_b must have
+    metrics.paired_interval_of([50.0], [1], [0.5], [1]) -> ValueError: ...write 0.9 for 90 %
+    metrics.paired_interval_of([0.5], [1, 0], [0.5], [1]) -> ValueError: ...must have one entry per
+    metrics.paired_interval_of([0.5], [2], [0.5], [1]) -> ValueError: ...must lie in
+    metrics.paired_interval_of([0.5], [1], [0.5], [1], metric="mce") -> ValueError: metric must be
+    metrics.pixels(MAPS, PIXELS + 255) -> ValueError: labels must lie in [0, 4)
+    metrics.pixels(MAPS.softmax(1), PIXELS) -> ValueError: scores are probabilities
+    metrics.pixels(MAPS, PIXELS, kind="probs") -> ValueError: scores must lie in [0, 1]
+    metrics.pixels(MAPS, PIXELS, kind="scores") -> ValueError: kind must be one of
+    metrics.pixels(MAPS[0, :, 0], PIXELS[0]) -> ValueError: scores must be maps (B, K, ...)
+    metrics.pixels(MAPS, PIXELS[:, :5]) -> ValueError: labels must have shape
+    metrics.pixels(MAPS, PIXELS.float()) -> TypeError: labels must be integers
+    metrics.pixels(MAPS / 0, PIXELS) -> ValueError: scores must be finite
+    metrics.pixels(MAPS.long(), PIXELS) -> TypeError: scores must be floating
+    metrics.pixels(MAPS, PIXELS + 255, ignore_index=255) -> ValueError: labels must hold a label
+    metrics.pixels(MAPS, PIXELS.to("meta")) -> ValueError: labels is on meta
+    metrics.alarm_costs(0) -> ValueError: ...ratio must lie in
+    metrics.alarm_costs(INF) -> ValueError: ...ratio must lie in
+    metrics.cheapest_action(2 * TWO, COSTS) -> ValueError: ...probs
+    metrics.cheapest_action(TWO, COSTS[0]) -> ValueError: ...costs must have 2 dimension
+    metrics.cheapest_action(TWO, COSTS * NAN) -> ValueError: ...costs must be finite
+    metrics.cheapest_action(TWO, COSTS.long()) -> TypeError: ...costs must be floating
+    metrics.cheapest_action(TWO, COSTS.repeat(1, 2)) -> ValueError: ...costs must have one col
+    metrics.action_cost([0, 2], [0, 1], COSTS) -> ValueError: ...actions must lie in [0, 2
+    metrics.action_cost([0], [0, 1], COSTS) -> ValueError: ...actions must have one entry
+    metrics.action_cost([0.0, 1.0], [0, 1], COSTS) -> TypeError: ...actions must be integers
+    metrics.action_cost([0, 1], [0, 2], COSTS) -> ValueError: ...truth must lie in [0, 2
+    metrics.action_cost([0, 1], 2 * TWO, COSTS) -> ValueError: ...truth
+    metrics.action_cost([0, 1], TWO[:1], COSTS) -> ValueError: ...actions must have one entry
+    metrics.decision_cost(TWO, [0, 1, 1], COSTS) -> ValueError: ...actions must have one entry
+    metrics.regret(TWO, [0, 1], COSTS) -> ValueError: ...posterior
+    metrics.net_benefit([0.5], [1], threshold=0) -> ValueError: ...threshold must lie in
+    metrics.net_benefit([5.0], [1], threshold=0.5) -> ValueError: ...write 0.9 for 90 %
+    metrics.net_benefit([0.5], [2], threshold=0.5) -> ValueError: ...happened must lie
+    metrics.net_benefit([0.5], [1.5], threshold=0.5) -> ValueError: ...happened must lie
+    metrics.net_benefit([0.5], [1, 0], threshold=0.5) -> ValueError: ...happened must ha
+    metrics.regret(TWO, TWO, COSTS, weights=[0, 0]) -> ValueError: ...weights must not all be
+    plane.kappa([(0.2, 0.1)]) -> ValueError: ...places must be at least 2 pairs
+    plane.kappa([0.2, 0.1]) -> ValueError: ...places must be at least 2 pairs
+    plane.kappa([(0.2, 0.1), (0.2, NAN)]) -> ValueError: ...places must be finite
+    plane.place(99.0, 0.7, 0.8) -> ValueError: ...train_accuracy must lie in
+    plane.place(1.0, 0.7, 1.2) -> ValueError: ...confidence must lie in
+    plane.same_labels_accuracy(0.7, 1.2, 10) -> ValueError: ...noise must lie in
+    plane.same_labels_accuracy(0.7, 0.2, 1) -> ValueError: ...classes must be at least 2
+    plane.kappa_values([(-0.1, 0.1), (0.0, 0.2)]) -> ValueError: ...lose accuracy on average
+""")
+def test_options_and_single_functions(call, refused):
+    refusals.check(call, refused, globals())
 
 
 @pytest.mark.filterwarnings("error")
@@ -312,6 +233,5 @@ def test_gradients_do_not_pass_through():
     probs = PROBS.clone().requires_grad_()
     assert not metrics.entropy(probs).requires_grad
     assert metrics.true_calibration_error(probs, probs) == 0
-    found = metrics.reliability_of(probs.amax(1), CORRECT, binning="mass")
-    assert not found.confidence.requires_grad
+    assert not metrics.reliability_of(probs.amax(1), HITS, binning="mass").confidence.requires_grad
     assert metrics.auroc(probs.amax(1), probs.amin(1)) == 1

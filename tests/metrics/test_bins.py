@@ -22,7 +22,7 @@ def test_bins_are_those_of_a_walk_along_the_edges(values, bins, closed):
         assert found.tolist() == expected
 
 
-@pytest.mark.parametrize("bins", [1, 2, 3, 6, 7, 10, 14, 15, 24, 28, 29, 38, 49, 100])
+@pytest.mark.parametrize("bins", [1, 2, 6, 10, 15, 29, 49, 100])
 @pytest.mark.parametrize("closed", ["right", "left"])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16])
 def test_values_on_and_beside_every_edge(bins, closed, dtype):
@@ -31,13 +31,6 @@ def test_values_on_and_beside_every_edge(bins, closed, dtype):
     edges = [i / bins for i in range(bins + 1)]
     expected = [reference.bin_loop(v, edges, closed) for v in values.tolist()]
     assert b.bin_index(values, b.width_edges(bins), closed).tolist() == expected
-
-
-def test_zero_is_in_the_first_bin_and_one_in_the_last():
-    ends = torch.tensor([0.0, 1.0])
-    for closed in ("right", "left"):
-        for bins in (1, 6, 14, 15):
-            assert b.bin_index(ends, b.width_edges(bins), closed).tolist() == [0, bins - 1]
 
 
 def test_edges_are_rounded_once():
@@ -69,10 +62,6 @@ def test_edges_of_equal_mass_keep_ties_together(bins, dtype):
         assert len(index[values == value].unique()) == 1
 
 
-def test_edges_of_equal_width_do_not_look_at_the_values():
-    assert torch.equal(b.edges_of(torch.rand(7), 5, "width"), b.width_edges(5))
-
-
 def test_weighted_gap_by_hand():
     gap = torch.tensor([[0.5, -0.25, float("nan")], [0.0, float("nan"), 1.0]])
     share = torch.tensor([[0.5, 0.5, 0.0], [0.75, 0.0, 0.25]])
@@ -80,16 +69,3 @@ def test_weighted_gap_by_hand():
     assert b.weighted_gap(gap, share, "max").tolist() == [0.5, 1.0]
     expected = [(0.125 + 0.03125) ** 0.5, 0.5]
     assert b.weighted_gap(gap, share, "l2").tolist() == pytest.approx(expected)
-
-
-def test_options_are_checked():
-    assert b.check_options(np.int64(3), "mass", "left") == 3
-    for options, name in (
-        ((0, "width", "right"), "bins"),
-        ((15, "size", "right"), "binning"),
-        ((15, "width", "both"), "closed"),
-    ):
-        with pytest.raises(ValueError, match=f"^{name} must"):
-            b.check_options(*options)
-    with pytest.raises(TypeError, match="bins must be an integer"):
-        b.check_options(2.5)

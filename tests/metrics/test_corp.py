@@ -53,34 +53,3 @@ def test_by_hand():
     assert found.frequency.tolist() == [0.5, 1.0]
     assert found.miscalibration == pytest.approx(4 * 0.0625 / 5)
     assert found.uncertainty == pytest.approx(0.6 * 0.4)
-
-
-def test_a_calibrated_model_lies_in_its_band_and_a_sharpened_one_does_not():
-    generator = torch.Generator().manual_seed(0)
-    posterior = (2 * torch.randn(2000, 4, generator=generator, dtype=torch.float64)).softmax(1)
-    labels = torch.multinomial(posterior, 1, generator=generator)[:, 0]
-    share = {}
-    for name, probs in {"true": posterior, "sharp": (2 * posterior.log()).softmax(1)}.items():
-        found = metrics.corp(probs, labels)
-        low, high = found.band(level=0.9)
-        inside = (found.frequency >= low) & (found.frequency <= high)
-        share[name] = found.counts[inside].sum() / len(labels)
-    assert share["true"] > 0.75
-    assert share["sharp"] < 0.5
-
-
-def test_the_band_is_that_of_its_seed():
-    found = metrics.corp(rows([0.625, 0.75, 0.875] * 5), [0] * 15)
-    first, again, other = (np.array(found.band(seed=seed)) for seed in (1, 1, 2))
-    assert np.array_equal(first, again)
-    assert not np.array_equal(first, other)
-    assert (first[0] <= first[1]).all()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [({"level": 1.0}, "level"), ({"resamples": 0}, "resamples"), ({"seed": -1}, "seed")],
-)
-def test_bad_options_are_named(options, message):
-    with pytest.raises(ValueError, match=message):
-        metrics.corp(rows([0.75]), [0]).band(**options)

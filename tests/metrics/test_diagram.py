@@ -41,38 +41,6 @@ def test_shapes_types_and_defaults():
         found.counts = None
 
 
-def test_edges_tell_the_sides_apart():
-    probs, labels = CASES["edges64"]
-    right = metrics.reliability(probs, labels, closed="right")
-    left = metrics.reliability(probs, labels, closed="left")
-    assert not torch.equal(right.counts, left.counts)
-
-
-def test_from_confidences_alone():
-    probs, labels = CASES["random"]
-    confidence, hits = probs.amax(1), probs.argmax(1) == labels
-    expected = metrics.reliability(probs, labels)
-    for c, h in ((confidence, hits), (confidence.numpy(), hits.int().numpy())):
-        found = metrics.reliability_of(c, h)
-        assert torch.equal(found.counts, expected.counts)
-        assert torch.equal(found.hits, expected.hits)
-        assert torch.equal(found.confidence.nan_to_num(), expected.confidence.nan_to_num())
-    options = {"bins": 7, "binning": "mass", "closed": "left"}
-    found = metrics.reliability_of(confidence, hits, **options)
-    assert torch.equal(found.edges, metrics.reliability(probs, labels, **options).edges)
-    assert torch.equal(found.counts, metrics.reliability(probs, labels, **options).counts)
-
-
-def test_confidences_on_the_edges_keep_their_side():
-    probs, labels = CASES["edges64"]
-    for closed in ("right", "left"):
-        found = metrics.reliability_of(probs.amax(1), probs.argmax(1) == labels, closed=closed)
-        expected = metrics.reliability(probs, labels, closed=closed)
-        assert torch.equal(found.counts, expected.counts)
-    ends = torch.tensor([0.0, 1.0])
-    assert metrics.reliability_of(ends, [0, 1]).counts[[0, -1]].tolist() == [1, 1]
-
-
 @pytest.mark.parametrize("binning", ["width", "mass"])
 def test_the_error_of_a_diagram_is_the_ece(binning):
     probs, labels = CASES["random"]
@@ -130,26 +98,3 @@ def test_wilson_takes_any_shape_and_knows_nothing_of_empty_bins():
     assert low[0, 1] == pytest.approx(1 - high[0, 1].item())
     default = metrics.wilson_interval([3], [10])
     assert default == metrics.wilson_interval([3], [10], level=0.95)
-
-
-def test_interval_of_a_diagram():
-    found = metrics.reliability(*CASES["random"], bins=20)
-    low, high = found.interval()
-    filled = found.counts > 0
-    assert torch.equal(torch.isnan(low), ~filled)
-    assert torch.equal(torch.isnan(high), ~filled)
-    assert bool((low <= found.accuracy)[filled].all())
-    assert bool((found.accuracy <= high)[filled].all())
-    expected = metrics.wilson_interval(found.hits, found.counts, level=0.8)
-    for one, other in zip(found.interval(0.8), expected, strict=True):
-        torch.testing.assert_close(one, other, rtol=0, atol=0, equal_nan=True)
-    for one, other in zip(found.interval(), found.interval(level=0.95), strict=True):
-        torch.testing.assert_close(one, other, rtol=0, atol=0, equal_nan=True)
-
-
-def test_wilson_covers_the_truth():
-    generator = np.random.default_rng(0)
-    hits = generator.binomial(40, 0.85, size=4000)
-    low, high = metrics.wilson_interval(hits, np.full(4000, 40), level=0.9)
-    covered = ((low <= 0.85) & (high >= 0.85)).double().mean().item()
-    assert covered == pytest.approx(0.9, abs=0.03)

@@ -3,8 +3,6 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.metrics import brier_score_loss, log_loss
 
 from calibkit import metrics
@@ -78,36 +76,3 @@ def test_decomposition_defaults_and_names():
     assert parts == metrics.brier_decomposition(probs, labels, bins=15)
     assert parts == (parts.calibration, parts.refinement, parts.within)
     assert isinstance(parts, metrics.BrierParts)
-
-
-@settings(deadline=None, max_examples=40)
-@given(st.integers(0, 10**6), st.integers(1, 40), st.integers(2, 30))
-def test_two_terms_suffice_where_a_bin_holds_one_value(seed, n, bins):
-    generator = torch.Generator().manual_seed(seed)
-    # probabilities in the middle of a bin, one value a bin
-    first = (torch.randint(bins, (n,), generator=generator).double() + 0.5) / bins
-    probs = torch.stack([first, 1 - first], 1)
-    labels = torch.randint(2, (n,), generator=generator)
-    calibration, refinement, within = metrics.brier_decomposition(probs, labels, bins=bins)
-    assert within == pytest.approx(0, abs=1e-12)
-    assert calibration + refinement == pytest.approx(metrics.brier(probs, labels), abs=1e-12)
-    assert calibration >= -1e-15
-    assert refinement >= 0
-
-
-def test_within_shrinks_as_bins_are_added():
-    probs, labels = CASES["random64"]
-    coarse, fine = (abs(metrics.brier_decomposition(probs, labels, bins=b)[2]) for b in (5, 500))
-    assert fine < coarse / 20
-
-
-def test_the_posterior_has_the_lowest_scores():
-    torch.manual_seed(0)
-    posterior = torch.randn(50_000, 4, dtype=torch.float64).softmax(1)
-    labels = posterior.multinomial(1)[:, 0]
-    for score in (metrics.nll, metrics.brier):
-        best = score(posterior, labels)
-        for power in (0.7, 1.5):
-            assert score((power * posterior.log()).softmax(1), labels) > best
-    entropy = metrics.entropy(posterior).mean().item()
-    assert metrics.nll(posterior, labels) == pytest.approx(entropy, abs=0.01)

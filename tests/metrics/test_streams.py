@@ -1,9 +1,5 @@
 """Batches add up to one call on all rows, in any order."""
 
-import functools
-import operator
-import random
-
 import pytest
 import torch
 
@@ -69,26 +65,6 @@ def test_one_batch_is_one_call(case):
         assert torch.allclose(one, other, rtol=0, atol=1e-15, equal_nan=True), name
 
 
-def test_any_order_and_grouping_gives_the_same():
-    parts = tallies(batches(*problem(3000), 3))
-    whole, shuffled = sum(parts), parts.copy()
-    random.Random(0).shuffle(shuffled)
-    halves = sum(shuffled[:400]) + sum(shuffled[400:])
-    for other in (sum(shuffled), halves, functools.reduce(operator.add, reversed(parts))):
-        assert torch.equal(other.top[:2], whole.top[:2])  # counts and hits
-        assert torch.equal(other.classes[:2], whole.classes[:2])
-        for mine, theirs in zip(other.sums(), whole.sums(), strict=True):
-            assert torch.allclose(mine, theirs, rtol=1e-13, atol=0)
-
-
-@pytest.mark.slow
-def test_ten_thousand_batches_agree_to_the_stated_tolerance():
-    parts = tallies(batches(*problem(20_000, 3), 2))
-    forth, back = sum(parts).measures(), sum(reversed(parts)).measures()
-    assert forth == pytest.approx(back, abs=1e-12)
-    assert forth["samples"] == 20_000
-
-
 def test_values_by_hand():
     first = metrics.tally([[0.9, 0.1]], [0], bins=2)
     second = metrics.tally([[0.6, 0.4], [0.3, 0.7]], [1, 1], bins=2, weights=[1, 2])
@@ -99,14 +75,6 @@ def test_values_by_hand():
     assert found["accuracy"] == 0.75
     assert found["ece"] == pytest.approx(abs((0.9 + 0.6 + 1.4) / 4 - 0.75))
     assert found["brier"] == pytest.approx((0.02 + 0.72 + 2 * 0.18) / 4)
-
-
-def test_hits_alone_have_no_classes():
-    probs, labels = problem(100)
-    top = metrics.TopLabel.of(probs, labels, torch.arange(100) % 4)
-    found = (metrics.tally(top) + metrics.tally(top)).measures()
-    assert found["ece"] == pytest.approx(metrics.ece(top), abs=1e-12)
-    assert not {"classwise_ece", "nll", "brier"} & set(found)
 
 
 def test_an_impossible_label_makes_the_likelihood_infinite():
@@ -126,12 +94,3 @@ def test_other_bins_or_classes_are_refused():
         one + metrics.tally([[0.9, 0.1, 0.0]], [0])
     with pytest.raises(TypeError):
         1 + one
-
-
-def test_diagrams_add_up_by_sum():
-    probs, labels = problem()
-    parts = [metrics.reliability(p, y) for p, y in batches(probs, labels, 37)]
-    added, whole = sum(parts), metrics.reliability(probs, labels)
-    assert torch.equal(added.counts, whole.counts)
-    assert torch.equal(added.hits, whole.hits)
-    assert torch.allclose(added.confidence, whole.confidence, atol=1e-13, equal_nan=True)
