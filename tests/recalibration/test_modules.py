@@ -3,27 +3,27 @@
 import io
 import warnings
 
-import numpy as np
 import onnxruntime
 import pytest
 import torch
-from sklearn.exceptions import NotFittedError
 from torch import nn
 
 from calibkit.recalibration import (
     BetaCalibrator,
     HistogramBinning,
     IsotonicCalibrator,
+    TemperatureEnsemble,
     TemperatureScaler,
     VennAbersCalibrator,
     restore,
-    tables,
 )
 from tests.recalibration.samples import ALL, scored
 
 CASES = [(calibrator, classes) for calibrator in ALL for classes in (2, 4)]
-ALONE = (TemperatureScaler, BetaCalibrator, HistogramBinning, IsotonicCalibrator)  # two classes
-EXPORTED = [(calibrator, 4) for calibrator in ALL] + [(calibrator, 2) for calibrator in ALONE]
+EXPORTED = [  # of each kind of map one
+    *((TemperatureScaler, 4), (TemperatureEnsemble, 4), (HistogramBinning, 4)),
+    *((VennAbersCalibrator, 4), (BetaCalibrator, 2), (IsotonicCalibrator, 2)),
+]
 
 
 def fitted(calibrator, classes, **options):
@@ -92,24 +92,6 @@ def test_a_module_stands_behind_a_network_whose_state_holds_both():
     assert torch.equal(other(x), both(x))
 
 
-def test_gradients_pass_through_a_smooth_map():
-    z = fresh(4).requires_grad_()
-    fitted(TemperatureScaler, 4).module()(z).sum().backward()
-    assert torch.isfinite(z.grad).all()
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 5, 40])
-def test_tables_of_any_length_are_read_as_numpy_reads_them(n):
-    edges = torch.rand(n, dtype=torch.float64).sort().values
-    scores = torch.cat([edges, torch.rand(50, dtype=torch.float64)])[None]
-    table = tables.edges_table([edges])
-    for at, side in ((False, "left"), (True, "right")):
-        ours = tables.passed(scores, table, at=at)
-        assert np.array_equal(
-            ours[0].numpy(), np.searchsorted(edges.numpy(), scores[0].numpy(), side=side)
-        )
-
-
 @pytest.mark.parametrize("calibrator", [IsotonicCalibrator, VennAbersCalibrator])
 def test_few_labels_make_a_module_too(calibrator):
     z = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
@@ -117,24 +99,7 @@ def test_few_labels_make_a_module_too(calibrator):
     assert torch.allclose(map_.module()(2 * z), map_.transform(2 * z), atol=1e-6)
 
 
-def test_one_bin_has_no_edge():
-    map_ = fitted(HistogramBinning, 3, bins=1)
-    assert torch.equal(map_.module()(fresh(3)), map_.transform(fresh(3)))
-
-
 # --- bad input ---
-
-
-@pytest.mark.parametrize("calibrator", ALL)
-def test_a_module_needs_a_fit(calibrator):
-    with pytest.raises(NotFittedError, match=calibrator.__name__):
-        calibrator().module()
-
-
-@pytest.mark.parametrize("state", [{}, {"weight": torch.ones(2)}, {"_extra_state": {"map": "No"}}])
-def test_a_state_of_something_else_is_refused(state):
-    with pytest.raises(ValueError, match=r"^state must name one of \['Affine', .*state_dict\(\)"):
-        restore(state)
 
 
 def test_the_state_of_another_map_is_refused():
