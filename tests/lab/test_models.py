@@ -1,13 +1,12 @@
 """Models: parameter counts of the papers, shapes, gradients, the common form, bad input."""
 
-import math
-
 import pytest
 import torch
 import torchvision
 from torch import nn
 
 from calibkit.lab import models
+from tests import refusals
 
 
 def count(build):
@@ -27,26 +26,11 @@ def test_resnets_have_the_sizes_of_the_paper(depth, millions):
     assert round(count(lambda: models.resnet(depth)) / 1e6, digits) == millions
 
 
-@pytest.mark.parametrize("depth", [8, 14, 20, 32, 44, 56, 110])
-def test_resnet_depth_counts_its_layers(depth):
-    with torch.device("meta"):
-        model = models.resnet(depth)
-    assert sum(isinstance(m, (nn.Conv2d, nn.Linear)) for m in model.modules()) == depth
-
-
 def test_wide_resnets_have_the_sizes_of_the_paper():
     assert round(count(lambda: models.wide_resnet(28, 10)) / 1e6, 1) == 36.5
     assert round(count(lambda: models.wide_resnet(16, 8)) / 1e6, 1) == 11.0
     assert round(count(lambda: models.wide_resnet(40, 4)) / 1e6, 1) == 8.9
     assert round(count(lambda: models.wide_resnet(40, 1)) / 1e6, 1) == 0.6
-
-
-def test_both_depth_conventions_of_wide_resnets_name_one_network():
-    assert count(lambda: models.wide_resnet()) == count(lambda: models.wide_resnet(28, 10))
-    with torch.device("meta"):
-        layers = [type(m) for m in models.wide_resnet(28, 10).modules()]
-    assert layers.count(nn.Conv2d) == 28  # 24 of 3 x 3, the first, three shortcuts
-    assert layers.count(nn.Linear) == 1
 
 
 def test_torchvision_forms_differ_in_the_stem_and_the_head_alone():
@@ -57,28 +41,11 @@ def test_torchvision_forms_differ_in_the_stem_and_the_head_alone():
     assert count(lambda: models.densenet121(3, 1000)) == densenet - stem == 7_978_856 - stem
 
 
-def test_vgg16_has_the_convolutions_of_torchvision():
-    theirs = count(lambda: torchvision.models.vgg16_bn().features)
-    assert count(lambda: models.vgg16(3, 10).body) == theirs == 14_723_136
-    assert count(lambda: models.vgg16(3, 10)) == theirs + 513 * 10
-
-
 def test_lenet5_has_the_layers_of_the_paper():
     sizes = [tuple(p.shape) for p in models.lenet5(1, 10).parameters() if p.ndim > 1]
     assert sizes == [(6, 1, 5, 5), (16, 6, 5, 5), (120, 400), (84, 120), (10, 84)]
     assert count(lambda: models.lenet5(1, 10)) == 61_706
     assert count(lambda: models.lenet5(3, 100)) == 61_706 + 2 * 6 * 25 + 90 * 85
-
-
-@pytest.mark.parametrize(("width", "depth"), [(8, 0), (16, 1), (1, 3), (256, 5)])
-@pytest.mark.parametrize("norm", [None, "batch"])
-def test_mlp_count(width, depth, norm):
-    shift = 2 if norm else 1  # a bias, or the norm's weight and bias
-    sizes = [64] + [width] * depth
-    hidden = sum(a * width + shift * width for a in sizes[:-1])
-    assert count(lambda: models.mlp(64, 10, width=width, depth=depth, norm=norm)) == (
-        hidden + (sizes[-1] + 1) * 10
-    )
 
 
 @pytest.mark.parametrize(("width", "depth"), [(8, 1), (4, 2), (16, 5)])
@@ -127,14 +94,8 @@ BUILDERS = {
     "mlp_mixer": lambda size: models.mlp_mixer(3, 7, size=size, patch=size // 4, width=16, depth=2),
 }
 SMALLEST = {"lenet5": 16, "vgg16": 32}
-HEAVY = {
-    "vgg16",
-    "resnet18",
-    "resnet34",
-    "resnet50",
-    "densenet121",
-}  # at 64 px only one sample, in eval mode
-CASES = [(n, s) for n in BUILDERS for s in (8, 16, 32, 64) if s >= SMALLEST.get(n, 8)]
+HEAVY = {"vgg16", "resnet18", "resnet34", "resnet50", "densenet121"}  # one sample, in eval mode
+CASES = [(n, s) for n in BUILDERS for s in (8, 32) if s >= SMALLEST.get(n, 8)]
 
 
 @pytest.mark.parametrize(("name", "size"), CASES)
@@ -168,17 +129,6 @@ def test_logits_are_the_head_of_the_features(name):
         assert features.shape == (2, model.head.in_features)
         assert torch.allclose(model(x), model.head(features), atol=1e-6)
     assert model.head.out_features == 7
-
-
-def test_text_cnn_takes_any_length_and_has_the_common_form():
-    model = models.text_cnn(50, 4, embedding=6, width=8)
-    for length in (1, 3, 40):
-        x = torch.randint(1, 50, (3, length))
-        assert model(x).shape == (3, 4)
-        assert torch.allclose(model(x), model.head(model.features(x)))
-    model(x).sum().backward()
-    assert bool((model.body.words.weight.grad[0] == 0).all())  # padding is not learned
-    assert model.features(x.int()).shape == (3, 8)
 
 
 READERS = {
@@ -219,12 +169,6 @@ def test_a_blend_lies_between_two_texts_and_its_ends_are_texts(name):
     assert torch.allclose(vectors(ends), expected, atol=1e-6)
 
 
-def test_texts_are_not_longer_than_the_distances():
-    model = models.text_transformer(50, 4, length=6, width=8)
-    with pytest.raises(ValueError, match="x must have at most 6 words, got 7"):
-        model(torch.ones(1, 7, dtype=torch.long))
-
-
 def test_text_cnn_by_hand():
     model = models.text_cnn(4, 2, embedding=1, width=1, depth=1, kernel=1)
     with torch.no_grad():
@@ -237,50 +181,7 @@ def test_text_cnn_by_hand():
     assert features.flatten().tolist() == [5.5, 9.5]  # max of 2 v - 1, then + .5
 
 
-def test_equal_seeds_give_equal_networks_and_others_differ():
-    for name, build in BUILDERS.items():
-        if name in HEAVY:
-            continue
-        size = SMALLEST.get(name, 8)
-        weights = []
-        for seed in (0, 0, 1):
-            torch.manual_seed(seed)
-            weights.append(build(size).head.weight)
-        assert torch.equal(weights[0], weights[1])
-        assert not torch.equal(weights[0], weights[2])
-
-
-def test_transformer_blocks_start_different():
-    torch.manual_seed(0)
-    layers = [m for m in models.vit(1, 3, size=8).modules() if isinstance(m, nn.Linear)]
-    first = [m.weight for m in layers if m.weight.shape == (512, 128)]
-    assert len(first) == 6
-    assert not torch.equal(first[0], first[1])
-
-
 # --- what the layers compute ---
-
-
-def test_basic_block_shortcut_skips_pixels_and_pads_channels():
-    block = models.resnet(8).body[4].eval()  # first block of the second stage
-    with torch.no_grad():
-        block.conv2.weight.zero_()
-        x = torch.rand(1, 16, 8, 8)
-        out = block(x)
-    assert torch.equal(out[:, :16], x[:, :, ::2, ::2])
-    assert bool((out[:, 16:] == 0).all())
-
-
-def test_identity_blocks_pass_their_input():
-    with torch.no_grad():
-        block = models.resnet(8, width=4).body[3].eval()
-        block.conv2.weight.zero_()
-        x = torch.rand(1, 4, 8, 8)
-        assert torch.equal(block(x), x)
-        block = models.wide_resnet(16, 1).body[2].eval()
-        block.conv2.weight.zero_()
-        x = torch.randn(1, 16, 8, 8)
-        assert torch.equal(block(x), x)
 
 
 def test_pre_activated_block_by_formula():
@@ -292,46 +193,6 @@ def test_pre_activated_block_by_formula():
         inner = block.conv2(block.norm2(block.conv1(active)).clamp(min=0))
         assert torch.allclose(block(x), block.shortcut(active) + inner, atol=1e-6)
         assert block(x).shape == (2, 64, 4, 4)
-
-
-def test_basic_block_by_formula():
-    torch.manual_seed(0)
-    block = models.resnet(8).body[3].eval()
-    x = torch.randn(2, 16, 8, 8)
-    with torch.no_grad():
-        inner = block.norm2(block.conv2(block.norm1(block.conv1(x)).clamp(min=0)))
-        assert torch.allclose(block(x), (x + inner).clamp(min=0), atol=1e-6)
-
-
-def test_stages_halve_the_image_twice():
-    for model in (models.resnet(14), models.wide_resnet(16, 1)):
-        strides = [m.stride for m in model.modules() if isinstance(m, nn.Conv2d)]
-        assert sum(s == (2, 2) for s in strides) in (2, 4)  # 4 with strided shortcuts
-        shapes = []
-        last = [m for m in model.body if not isinstance(m, models.base.GlobalAverage)][-1]
-        last.register_forward_hook(lambda m, i, o, shapes=shapes: shapes.append(o.shape))
-        model(torch.zeros(2, 3, 32, 32))
-        assert shapes[0][1:] == (64, 8, 8)
-
-
-def test_torchvision_stems_keep_the_resolution():
-    for model, stage in ((models.resnet50(), "layer1"), (models.densenet121(), "denseblock1")):
-        shapes = []
-        part = dict(model.body.named_modules())
-        module = part.get(stage) or part[f"features.{stage}"]
-        module.register_forward_hook(lambda m, i, o, shapes=shapes: shapes.append(o.shape))
-        with torch.no_grad():
-            model.eval()(torch.zeros(1, 3, 16, 16))
-        assert shapes[0][2:] == (16, 16)
-        spread = next(p for p in model.parameters() if p.ndim == 4).std().item()
-        assert spread == pytest.approx(math.sqrt(2 / (64 * 9)), rel=0.1)  # their initialisation
-
-
-def test_cnn_pools_after_its_first_two_convolutions():
-    for depth, pools in ((1, 1), (2, 2), (5, 2)):
-        model = models.cnn(1, 2, width=4, depth=depth)
-        assert sum(isinstance(m, nn.MaxPool2d) for m in model.modules()) == pools
-        assert model(torch.zeros(2, 1, 4, 4)).shape == (2, 2)
 
 
 def test_norm_comes_before_the_activation():
@@ -354,15 +215,6 @@ def test_vit_ignores_the_order_of_patches_without_positions():
         assert torch.allclose(model(x), model(swapped), atol=1e-5)
 
 
-def test_patches_are_read_row_by_row():
-    embed = models.vit(1, 2, size=4, patch=2, width=4, heads=1).body[0]
-    with torch.no_grad():
-        embed.project.weight.fill_(0.25)
-        embed.project.bias.zero_()
-        tokens = embed(torch.arange(16.0).view(1, 1, 4, 4))
-    assert tokens[0, :, 0].tolist() == [2.5, 4.5, 10.5, 12.5]
-
-
 def test_mixer_block_by_formula():
     torch.manual_seed(0)
     block = models.mlp_mixer(1, 2, size=4, patch=2, width=6, tokens=3, hidden=5).body[1]
@@ -376,72 +228,50 @@ def test_mixer_block_by_formula():
 
 # --- bad input ---
 
-BAD = {
-    "mlp inputs": (lambda: models.mlp(0, 10), ValueError, "inputs"),
-    "mlp classes": (lambda: models.mlp(64, 1), ValueError, "classes"),
-    "mlp width": (lambda: models.mlp(64, 10, width=0), ValueError, "width"),
-    "mlp depth": (lambda: models.mlp(64, 10, depth=-1), ValueError, "depth"),
-    "mlp depth type": (lambda: models.mlp(64, 10, depth=2.0), TypeError, "depth"),
-    "mlp norm": (lambda: models.mlp(64, 10, norm="layer"), ValueError, "norm"),
-    "lenet channels": (lambda: models.lenet5(0, 10), ValueError, "channels"),
-    "lenet size": (lambda: models.lenet5(1, 10, size=8), ValueError, "size"),
-    "lenet classes": (lambda: models.lenet5(1, 0), ValueError, "classes"),
-    "convnet channels": (lambda: models.convnet(0, 10), ValueError, "channels"),
-    "convnet width": (lambda: models.convnet(1, 10, width=0), ValueError, "width"),
-    "cnn channels": (lambda: models.cnn(0, 10), ValueError, "channels"),
-    "cnn width": (lambda: models.cnn(1, 10, width=0), ValueError, "width"),
-    "cnn depth": (lambda: models.cnn(1, 10, depth=0), ValueError, "depth"),
-    "cnn norm": (lambda: models.cnn(1, 10, norm="none"), ValueError, "norm"),
-    "vgg channels": (lambda: models.vgg16(0, 10), ValueError, "channels"),
-    "resnet depth": (lambda: models.resnet(18), ValueError, "depth.*14 and 20"),
-    "resnet depth 2": (lambda: models.resnet(2), ValueError, "depth.*8 and 14"),
-    "resnet depth type": (lambda: models.resnet("20"), TypeError, "depth"),
-    "resnet channels": (lambda: models.resnet(8, 0), ValueError, "channels"),
-    "resnet width": (lambda: models.resnet(8, width=0), ValueError, "width"),
-    "wide depth": (lambda: models.wide_resnet(27, 10), ValueError, "depth.*26 and 28"),
-    "wide depth 4": (lambda: models.wide_resnet(4, 1), ValueError, "depth"),
-    "wide widen": (lambda: models.wide_resnet(28, 0), ValueError, "widen"),
-    "wide channels": (lambda: models.wide_resnet(10, 1, 0), ValueError, "channels"),
-    "resnet50 channels": (lambda: models.resnet50(0), ValueError, "channels"),
-    "densenet channels": (lambda: models.densenet121(0), ValueError, "channels"),
-    "vit patch": (lambda: models.vit(1, 10, size=8, patch=3), ValueError, "patch"),
-    "vit heads": (lambda: models.vit(1, 10, width=10, heads=4), ValueError, "heads"),
-    "vit no heads": (lambda: models.vit(1, 10, heads=0), ValueError, "heads"),
-    "vit depth": (lambda: models.vit(1, 10, depth=0), ValueError, "depth"),
-    "vit hidden": (lambda: models.vit(1, 10, hidden=0), ValueError, "hidden"),
-    "vit size": (lambda: models.vit(1, 10, size=0), ValueError, "size"),
-    "vit channels": (lambda: models.vit(0, 10), ValueError, "channels"),
-    "mixer patch": (lambda: models.mlp_mixer(1, 10, size=8, patch=16), ValueError, "patch"),
-    "mixer tokens": (lambda: models.mlp_mixer(1, 10, tokens=0), ValueError, "tokens"),
-    "mixer hidden": (lambda: models.mlp_mixer(1, 10, hidden=0), ValueError, "hidden"),
-    "mixer depth": (lambda: models.mlp_mixer(1, 10, depth=0), ValueError, "depth"),
-    "mixer width": (lambda: models.mlp_mixer(1, 10, width=0), ValueError, "width"),
-    "text vocabulary": (lambda: models.text_cnn(1, 2), ValueError, "vocabulary"),
-    "text embedding": (lambda: models.text_cnn(9, 2, embedding=0), ValueError, "embedding"),
-    "text width": (lambda: models.text_cnn(9, 2, width=0), ValueError, "width"),
-    "text depth": (lambda: models.text_cnn(9, 2, depth=0), ValueError, "depth"),
-    "text kernel": (lambda: models.text_cnn(9, 2, kernel=4), ValueError, "kernel"),
-    "text no kernel": (lambda: models.text_cnn(9, 2, kernel=0), ValueError, "kernel"),
-    "bag pool": (lambda: models.text_bag(9, 2, pool="max"), ValueError, "pool"),
-    "bag width": (lambda: models.text_bag(9, 2, width=0), ValueError, "width"),
-    "lstm width": (lambda: models.text_lstm(9, 2, width=0), ValueError, "width"),
-    "words heads": (lambda: models.text_transformer(9, 2, length=5, heads=3), ValueError, "heads"),
-    "words length": (lambda: models.text_transformer(9, 2, length=0), ValueError, "length"),
-    "words hidden": (
-        lambda: models.text_transformer(9, 2, length=5, hidden=0),
-        ValueError,
-        "hidden",
-    ),
-    "text dropout": (lambda: models.text_cnn(9, 2, dropout=1.0), ValueError, "dropout"),
-    "text classes": (lambda: models.text_cnn(9, 1), ValueError, "classes"),
-}
 
-
-@pytest.mark.parametrize("case", BAD)
-def test_bad_options_are_named(case):
-    build, error, match = BAD[case]
-    with torch.device("meta"), pytest.raises(error, match=match):
-        build()
+@refusals.each("""
+    models.mlp(0, 10) -> ValueError: ...inputs
+    models.mlp(64, 1) -> ValueError: ...classes
+    models.mlp(64, 10, width=0) -> ValueError: ...width
+    models.mlp(64, 10, depth=-1) -> ValueError: ...depth
+    models.mlp(64, 10, norm="layer") -> ValueError: ...norm
+    models.lenet5(0, 10) -> ValueError: ...channels
+    models.lenet5(1, 10, size=8) -> ValueError: ...size
+    models.convnet(0, 10) -> ValueError: ...channels
+    models.convnet(1, 10, width=0) -> ValueError: ...width
+    models.cnn(0, 10) -> ValueError: ...channels
+    models.cnn(1, 10, depth=0) -> ValueError: ...depth
+    models.vgg16(0, 10) -> ValueError: ...channels
+    models.resnet(18) -> ValueError: ...14 and 20
+    models.resnet(2) -> ValueError: ...8 and 14
+    models.resnet(8, 0) -> ValueError: ...channels
+    models.wide_resnet(27, 10) -> ValueError: ...26 and 28
+    models.wide_resnet(28, 0) -> ValueError: ...widen
+    models.wide_resnet(10, 1, 0) -> ValueError: ...channels
+    models.resnet50(0) -> ValueError: ...channels
+    models.densenet121(0) -> ValueError: ...channels
+    models.vit(1, 10, size=8, patch=3) -> ValueError: ...patch
+    models.vit(1, 10, width=10, heads=4) -> ValueError: ...heads
+    models.vit(1, 10, depth=0) -> ValueError: ...depth
+    models.vit(1, 10, hidden=0) -> ValueError: ...hidden
+    models.vit(1, 10, size=0) -> ValueError: ...size
+    models.vit(0, 10) -> ValueError: ...channels
+    models.mlp_mixer(1, 10, size=8, patch=16) -> ValueError: ...patch
+    models.mlp_mixer(1, 10, tokens=0) -> ValueError: ...tokens
+    models.mlp_mixer(1, 10, hidden=0) -> ValueError: ...hidden
+    models.mlp_mixer(1, 10, depth=0) -> ValueError: ...depth
+    models.text_cnn(1, 2) -> ValueError: ...vocabulary
+    models.text_cnn(9, 2, embedding=0) -> ValueError: ...embedding
+    models.text_cnn(9, 2, kernel=4) -> ValueError: ...kernel
+    models.text_bag(9, 2, pool="max") -> ValueError: ...pool
+    models.text_transformer(9, 2, length=5, heads=3) -> ValueError: ...heads
+    models.text_transformer(9, 2, length=0) -> ValueError: ...length
+    models.text_cnn(9, 2, dropout=1.0) -> ValueError: ...dropout
+    models.text_cnn(9, 1) -> ValueError: ...classes
+""")
+def test_bad_options_are_named(call, refused):
+    with torch.device("meta"):
+        refusals.check(call, refused, globals())
 
 
 @pytest.mark.parametrize(
@@ -463,15 +293,11 @@ def test_small_images_are_refused(build, size):
                 model(torch.zeros(shape))
 
 
-def test_lenet5_takes_the_size_that_it_was_built_for():
-    for size in (28, 64):
-        with pytest.raises(ValueError, match=r"x must be images .* exactly 32 px"):
-            models.lenet5(1, 2)(torch.zeros(1, 1, size, size))
-
-
 def test_other_sizes_than_built_for_are_refused():
+    with pytest.raises(ValueError, match=r"x must be images .* exactly 32 px"):
+        models.lenet5(1, 2)(torch.zeros(1, 1, 28, 28))
     for model in (models.vit(3, 2, size=8), models.mlp_mixer(3, 2, size=8)):
-        for shape in ((1, 3, 16, 16), (1, 3, 4, 4), (1, 3, 8, 16), (1, 3, 4, 8), (3, 8, 8)):
+        for shape in ((1, 3, 16, 16), (1, 3, 8, 16), (3, 8, 8)):
             with pytest.raises(ValueError, match=r"x must be images .* exactly 8 px"):
                 model(torch.zeros(shape))
 

@@ -1,10 +1,12 @@
 """Datasets from loaders: tuples, dictionaries, and what is neither."""
 
-import pytest
+import functools
+
 import torch
 from torch.utils.data import DataLoader, TensorDataset
 
 from calibkit.lab import data, models, training
+from tests import refusals
 
 
 def tensors(n=60):
@@ -48,29 +50,19 @@ def test_dictionaries_arrays_and_further_parts():
     assert torch.equal(data.from_batches(swapped, classes=3, inputs=2, labels=0).inputs, inputs)
 
 
-def test_an_absent_class_counts():
-    found = data.from_batches([(torch.zeros(2, 1), torch.tensor([0, 1]))], classes=5)
-    assert found.num_classes == 5
+ONE = torch.zeros(2, 1)
 
 
-@pytest.mark.parametrize(
-    ("batches", "options", "kind", "message"),
-    [
-        ([], {}, ValueError, "batches hold no batch"),
-        ([{"x": [0.0], "y": [0]}], {}, ValueError, "inputs must be a key of the batches, x, y"),
-        ([(torch.zeros(2, 1), [0, 1])], {"labels": "y"}, ValueError, "labels must be a place"),
-        ([(torch.zeros(2, 1),)], {}, ValueError, "labels must be a place below 1"),
-        ([torch.zeros(2, 1)], {}, TypeError, "batches must be tuples or dictionaries"),
-        ([(torch.zeros(2, 1), [0, 3])], {}, ValueError, r"labels must lie in \[0, 3\)"),
-        ([(torch.zeros(2, 1), [0, 1])], {"classes": 1}, ValueError, "classes must be at least 2"),
-        (
-            [(torch.zeros(2, 1), [0, 1]), (torch.zeros(1, 2), [0])],
-            {},
-            ValueError,
-            r"inputs must have one shape in all batches, got \[\(1,\), \(2,\)\]",
-        ),
-    ],
-)
-def test_bad_batches(batches, options, kind, message):
-    with pytest.raises(kind, match=f"^{message}"):
-        data.from_batches(batches, **{"classes": 3} | options)
+@refusals.each("""
+    read([]) -> ValueError: batches hold no batch
+    read([{"x": [0.0], "y": [0]}]) -> ValueError: inputs must be a key of the batches, x, y
+    read([(ONE, [0, 1])], labels="y") -> ValueError: labels must be a place
+    read([(ONE,)]) -> ValueError: labels must be a place below 1
+    read([ONE]) -> TypeError: batches must be tuples or dictionaries
+    read([(ONE, [0, 3])]) -> ValueError: labels must lie in [0, 3)
+    read([(ONE, [0, 1])], classes=1) -> ValueError: classes must be at least 2
+    read([(ONE, [0, 1]), (torch.zeros(1, 2), [0])]) -> ValueError: inputs must have one shape in all
+""")
+def test_bad_batches(call, refused):
+    read = functools.partial(data.from_batches, classes=3)
+    refusals.check(call, refused, {**globals(), "read": read})

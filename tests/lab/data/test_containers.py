@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from calibkit.lab.data import Dataset, Predictions
+from tests import refusals
 
 INPUTS, LABELS, CLASSES = torch.zeros(4, 1, 2, 2), torch.tensor([0, 1, 1, 0]), ("a", "b")
 EVEN = torch.full((4, 2), 0.5)
@@ -24,36 +25,31 @@ def test_other_labels_drop_the_posterior_of_the_old_ones():
     assert changed.posterior is None
 
 
-def test_a_dataset_keeps_its_device_and_moves_as_a_whole():
-    moved = Dataset(INPUTS, LABELS, CLASSES, EVEN).to("cpu")
-    assert moved.device == moved.labels.device == moved.posterior.device == torch.device("cpu")
-    assert moved.num_classes == 2
-
-
-@pytest.mark.parametrize(
-    ("fields", "error", "names"),
-    [
-        ({"inputs": torch.zeros(0, 1, 2, 2)}, ValueError, "inputs"),
-        ({"inputs": "cat.png"}, TypeError, "inputs"),
-        ({"labels": LABELS[:3]}, ValueError, "labels"),
-        ({"labels": LABELS.float()}, TypeError, "labels"),
-        ({"labels": LABELS + 1}, ValueError, "labels"),
-        ({"labels": LABELS.to("meta")}, ValueError, "labels"),
-        ({"posterior": EVEN[:3]}, ValueError, "posterior"),
-        ({"posterior": EVEN * 2}, ValueError, "posterior"),
-        ({"posterior": EVEN / 2}, ValueError, "posterior"),
-        ({"posterior": EVEN * float("nan")}, ValueError, "posterior"),
-    ],
-)
-def test_wrong_fields_are_refused_by_name(fields, error, names):
+def made(**fields):
     good = {"inputs": INPUTS, "labels": LABELS, "classes": CLASSES, "posterior": EVEN}
-    with pytest.raises(error, match=names):
-        Dataset(**(good | fields))
+    return Dataset(**(good | fields))
 
 
-def test_a_single_index_is_refused_with_the_remedy():
-    with pytest.raises(TypeError, match=r"index.*2"):
-        Dataset(INPUTS, LABELS, CLASSES)[2]
+@refusals.each("""
+    made(inputs=INPUTS[:0]) -> ValueError: inputs
+    made(inputs="cat.png") -> TypeError: inputs
+    made(labels=LABELS[:3]) -> ValueError: labels
+    made(labels=LABELS.float()) -> TypeError: labels
+    made(labels=LABELS + 1) -> ValueError: labels
+    made(labels=LABELS.to("meta")) -> ValueError: labels
+    made(posterior=EVEN[:3]) -> ValueError: posterior
+    made(posterior=EVEN * 2) -> ValueError: posterior
+    made(posterior=EVEN / 2) -> ValueError: posterior
+    made()[2] -> TypeError: index
+    Predictions(EVEN / 0, LABELS) -> ValueError: logits
+    Predictions(EVEN[:, :1], LABELS) -> ValueError: logits
+    Predictions(EVEN[:0], LABELS[:0]) -> ValueError: logits
+    Predictions(EVEN, LABELS[:1]) -> ValueError: labels
+    Predictions(EVEN, LABELS + 1) -> ValueError: labels
+    Predictions(EVEN[:1], LABELS[:1], EVEN) -> ValueError: posterior
+""")
+def test_wrong_fields_are_refused_by_name(call, refused):
+    refusals.check(call, refused, globals())
 
 
 def test_predictions_by_hand():
@@ -62,20 +58,3 @@ def test_predictions_by_hand():
     assert said.correct.tolist() == [True, False]
     assert said.confidence.tolist() == pytest.approx([0.5, 1 / (1 + torch.e**-2)])
     assert len(said.to("cpu")) == 2
-
-
-@pytest.mark.parametrize(
-    ("logits", "labels", "posterior", "names"),
-    [
-        (torch.tensor([[1.0, float("inf")]]), torch.tensor([0]), None, "logits"),
-        (torch.tensor([[1, 2]]), torch.tensor([0]), None, "logits"),
-        (torch.zeros(1, 1), torch.tensor([0]), None, "logits"),
-        (torch.zeros(0, 2), torch.tensor([], dtype=torch.long), None, "logits"),
-        (torch.zeros(2, 2), torch.tensor([0]), None, "labels"),
-        (torch.zeros(1, 2), torch.tensor([2]), None, "labels"),
-        (torch.zeros(1, 2), torch.tensor([0]), EVEN, "posterior"),
-    ],
-)
-def test_wrong_predictions_are_refused_by_name(logits, labels, posterior, names):
-    with pytest.raises((ValueError, TypeError), match=names):
-        Predictions(logits, labels, posterior)

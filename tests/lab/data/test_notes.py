@@ -7,6 +7,7 @@ import torch
 
 from calibkit.lab import data
 from calibkit.lab.data import Notes
+from tests import refusals
 
 
 def by_enumeration(notes, row):
@@ -35,14 +36,6 @@ def test_the_posterior_is_that_of_all_hidden_paths(notes):
     assert torch.allclose(drawn.posterior, posterior, rtol=0, atol=1e-9)
 
 
-def test_every_table_is_one_of_probabilities():
-    notes = Notes()
-    for table in (notes.start, notes.moves, notes.emissions):
-        assert torch.allclose(table.sum(dim=-1), torch.ones((), dtype=torch.float64))
-        assert bool((table >= 0).all())
-    assert bool((notes.emissions[:, :2] == 0).all())  # neither padding nor <unk>
-
-
 def test_a_reversed_note_is_as_likely_under_the_other_direction():
     """So the bag of words of the two classes of a pair is the same, whatever a reader does."""
     notes = Notes(7, 7)
@@ -66,13 +59,6 @@ def test_draws_follow_the_tables_and_the_posterior_is_calibrated():
     assert torch.equal(Notes().draw(5, seed=4).inputs, Notes().draw(5, seed=4).inputs)
 
 
-def test_padding_says_nothing():
-    notes = Notes()
-    drawn = notes.draw(20, seed=2)
-    wide = torch.nn.functional.pad(drawn.inputs, (0, 9))
-    assert torch.equal(notes.posterior(wide), drawn.posterior)
-
-
 def test_the_parts_of_a_seed_share_nothing():
     one, other = data.notes(50, seed=0, calibration=60, test=70), data.notes(50, seed=1, test=70)
     assert [len(part) for part in one] == [50, 60, 70]
@@ -80,19 +66,15 @@ def test_the_parts_of_a_seed_share_nothing():
     assert data.notes(5, language=Notes(2, 3)).train.inputs.shape == (5, 3)
 
 
-@pytest.mark.parametrize(
-    ("call", "named"),
-    [
-        (lambda: Notes(0), "shortest"),
-        (lambda: Notes(5, 4), "longest"),
-        (lambda: Notes(clear=1.2), "clear"),
-        (lambda: Notes(stay=0.6), "forward"),
-        (lambda: Notes().posterior(torch.tensor([2, 3])), "texts"),
-        (lambda: Notes().posterior(torch.tensor([[2, 1]])), "texts must hold"),
-        (lambda: Notes().posterior(torch.tensor([[2, 0, 3]])), "texts must hold"),
-        (lambda: Notes().posterior(torch.tensor([[30]])), "texts must hold"),
-    ],
-)
-def test_bad_arguments_are_named(call, named):
-    with pytest.raises(ValueError, match=named):
-        call()
+@refusals.each("""
+    Notes(0) -> ValueError: ...shortest
+    Notes(5, 4) -> ValueError: ...longest
+    Notes(clear=1.2) -> ValueError: ...clear
+    Notes(stay=0.6) -> ValueError: ...forward
+    Notes().posterior(torch.tensor([2, 3])) -> ValueError: ...texts
+    Notes().posterior(torch.tensor([[2, 1]])) -> ValueError: ...texts must hold
+    Notes().posterior(torch.tensor([[2, 0, 3]])) -> ValueError: ...texts must hold
+    Notes().posterior(torch.tensor([[30]])) -> ValueError: ...texts must hold
+""")
+def test_bad_arguments_are_named(call, refused):
+    refusals.check(call, refused, globals())

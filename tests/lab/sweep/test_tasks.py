@@ -6,11 +6,9 @@ import itertools
 import joblib
 import pytest
 import torch
-from torch import nn
 
 from calibkit.lab import data, models, training
-from calibkit.lab.sweep import grid, key, tasks
-from calibkit.lab.training import loop
+from calibkit.lab.sweep import grid, tasks
 
 CPU = torch.device("cpu")
 TRAIN = data.noisy_digits(100, seed=0, test=10, calibration=10).train
@@ -43,26 +41,11 @@ def test_large_networks_are_trained_one_by_one_unless_it_is_asked_for():
     assert grid.groups(larger, "stacked") == [[0, 1]]
 
 
-def test_the_limit_itself_counts_as_large(monkeypatch):
-    count = sum(p.numel() for p in trial().network().parameters())
-    monkeypatch.setattr(grid, "SMALL", count + 1)
-    assert grid.groups([trial(0), trial(1)]) == [[0, 1]]
-    monkeypatch.setattr(grid, "SMALL", count)
-    assert grid.groups([trial(0), trial(1)]) == [[0], [1]]
-
-
 @pytest.mark.parametrize("settings", [{"autocast": True}])
 def test_what_cannot_be_stacked_is_named_where_stacks_are_insisted_on(settings):
     assert grid.groups([trial(0, **settings), trial(1, **settings)]) == [[0], [1]]
     with pytest.raises(ValueError, match=r"run 1.*auto"):
         grid.groups([trial(), trial(**settings)], "stacked")
-
-
-def test_looking_at_networks_leaves_the_random_state_alone():
-    torch.manual_seed(4)
-    before = torch.get_rng_state()
-    grid.groups([trial(0), trial(1)])
-    assert torch.equal(torch.get_rng_state(), before)
 
 
 # --- how the units are cut -----------------------------------------------------------------------
@@ -82,13 +65,7 @@ def test_stacks_are_split_among_workers_and_none_is_lost():
 @pytest.mark.parametrize(
     ("seconds", "runs", "expected"),
     [
-        (0.0, 9, 1),
-        (14.9, 9, 1),
-        (15.0, 9, 2),
-        (37.0, 9, 3),
-        (999.0, 9, 4),
-        (999.0, 2, 2),
-        (0, 0, 1),
+        *((14.9, 9, 1), (15.0, 9, 2), (37.0, 9, 3), (999.0, 9, 4), (999.0, 2, 2), (0, 0, 1)),
     ],
 )
 def test_one_more_process_is_taken_per_worthwhile_time(monkeypatch, seconds, runs, expected):
@@ -159,38 +136,6 @@ def test_the_number_of_jobs_that_is_asked_for_is_taken(monkeypatch):
     assert work.here == [5]
 
 
-def test_joblib_decides_where_it_was_told_to(monkeypatch):
-    work = Work(monkeypatch, takes=99.0)
-    trials = [trial(seed) for seed in range(6)]
-    with joblib.parallel_config("loky", n_jobs=1):
-        work.done(trials)
-    with joblib.parallel_config("sequential"):
-        work.done(trials)
-    assert work.jobs == []  # one process asked for: none started
-    with joblib.parallel_config("threading", n_jobs=3):
-        work.done(trials)
-    assert work.jobs == [3]
-    assert work.elsewhere == [2, 2, 2]
-    with joblib.parallel_config("threading", n_jobs=1):
-        work.done(trials)
-    assert work.jobs == [3, 1]  # another backend may be another machine: always asked
-    assert work.elsewhere == [2, 2, 2, 6]
-    monkeypatch.setattr(joblib, "effective_n_jobs", lambda jobs: {-1: 2}[jobs])
-    with joblib.parallel_config("threading"):
-        work.done(trials)
-    assert work.jobs == [3, 1, None]  # as many as there are
-    assert work.elsewhere == [2, 2, 2, 6, 3, 3]
-
-
-def test_what_a_worker_would_compute_otherwise_is_computed_here(monkeypatch):
-    work = Work(monkeypatch)
-    monkeypatch.setattr(tasks, "_there", lambda compute, device, place, *_: (place, None))
-    with pytest.warns(UserWarning, match="2 of 4 results are computed in this process") as said:
-        work.done([trial(seed) for seed in range(4)], jobs=2)
-    assert work.here == [2, 2]
-    assert len({one.filename for one in said}) == 1
-
-
 def test_what_nobody_can_tell_stays_here(monkeypatch):
     lines = itertools.count()
 
@@ -205,50 +150,12 @@ def test_what_nobody_can_tell_stays_here(monkeypatch):
     assert (work.here, work.elsewhere) == ([1, 1, 1, 1], [1, 1])  # two of them by the stand-in
 
 
-def test_a_worker_computes_what_has_the_same_start_there_and_nothing_else(monkeypatch):
-    work = Work(monkeypatch)
-    starts = key.keys([trial(5)], CPU, start_only=True)
-    assert tasks._there(work.train, CPU, 3, [trial(5)], starts) == (3, [{"seed": 5}])
-    assert tasks._there(work.train, CPU, 3, [trial(5)], ["another"]) == (3, None)
-    torch.set_default_dtype(torch.float64)  # which a worker does not learn of
-    try:
-        assert tasks._there(work.train, CPU, 3, [trial(5)], starts) == (3, None)
-    finally:
-        torch.set_default_dtype(torch.float32)
-    assert work.here == [1]
-
-
-def test_nothing_to_do_is_no_work():
-    assert tasks.results(max, [], progress=True) == []
-
-
-def test_a_unit_of_work_gives_stored_forms():
-    kept = loop.train_unit([trial(0), trial(1)], CPU)
-    runs = [training.Run.from_tensors(trial(seed), one) for seed, one in enumerate(kept)]
-    assert [run.history.epoch.tolist() for run in runs] == [[1], [1]]
-    assert not torch.equal(kept[0]["state"]["head.weight"], kept[1]["state"]["head.weight"])
-
-
-def test_ctrl_c_in_a_training_ends_the_sweep():
-    def stop(logits, labels):
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        loop.train_unit([trial(loss=stop)], CPU)
-    assert not loop._ALONE.locked()
-
-
 def test_runs_are_counted_as_they_finish(capsys):
     tasks.results(max, [(1, 2), (3, 2)], jobs=1, cache=False)
     assert "2/2" in capsys.readouterr().err
     tasks.results(max, [(1, 2), (3, 2)], jobs=1, cache=False, progress=False)
     tasks.results(max, [], cache=False)
     assert capsys.readouterr().err == ""
-
-
-def test_a_network_without_parameters_is_no_reason_to_stop():
-    flat = training.trial(nn.Flatten, TRAIN, epochs=1)
-    assert grid.groups([flat]) == [[0]]
 
 
 # --- what is kept --------------------------------------------------------------------------------

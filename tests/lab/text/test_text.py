@@ -5,6 +5,7 @@ import torch
 
 from calibkit.lab import text
 from calibkit.lab.text import Vocabulary
+from tests import refusals
 
 TEXTS = [["b", "a", "b"], ["c", "a", "b"], ["d"]]
 
@@ -63,18 +64,14 @@ def test_files_that_do_not_fit(tmp_path, content, remedy):
         text.read_vectors(path, Vocabulary.of([["a"]]))
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "named"),
-    [
-        (lambda: Vocabulary(("a", "b")), ValueError, "words must begin"),
-        (lambda: Vocabulary(("<pad>", "<unk>", "a", "a")), ValueError, "'a' twice"),
-        (lambda: Vocabulary.of(TEXTS, at_least=0), ValueError, "at_least"),
-        (lambda: Vocabulary.of(TEXTS, size=1), ValueError, "size"),
-        (lambda: Vocabulary.of(TEXTS).encode("a b"), TypeError, "text must be a list"),
-        (lambda: text.pad([]), ValueError, "sequences is empty"),
-        (lambda: text.pad([[1]], length=0), ValueError, "length"),
-    ],
-)
-def test_bad_arguments_are_named(call, error, named):
-    with pytest.raises(error, match=named):
-        call()
+@refusals.each("""
+    Vocabulary(("a", "b")) -> ValueError: ...words must begin
+    Vocabulary(("<pad>", "<unk>", "a", "a")) -> ValueError: ...'a' twice
+    Vocabulary.of(TEXTS, at_least=0) -> ValueError: ...at_least
+    Vocabulary.of(TEXTS, size=1) -> ValueError: ...size
+    Vocabulary.of(TEXTS).encode("a b") -> TypeError: ...text must be a list
+    text.pad([]) -> ValueError: ...sequences is empty
+    text.pad([[1]], length=0) -> ValueError: ...length
+""")
+def test_bad_arguments_are_named(call, refused):
+    refusals.check(call, refused, globals())

@@ -8,6 +8,7 @@ from calibkit.lab import data, models, training
 from calibkit.lab.training.device import bfloat16_on_cpu, memory_format, prepared
 from calibkit.lab.training.loop import Feed
 from calibkit.lab.training.stacking import stacked
+from tests import refusals
 
 SPLITS = data.noisy_digits(200, noise=0.3, seed=0, test=300, calibration=50)
 
@@ -32,30 +33,6 @@ def test_equal_seeds_give_equal_weights_and_other_seeds_others():
     torch.manual_seed(6)
     assert torch.equal(weights(one), weights(fit(seed=1)))
     assert not torch.equal(weights(one), weights(fit(seed=2)))
-
-
-def test_dropout_belongs_to_the_seed_too():
-    def dropping():
-        return nn.Sequential(nn.Flatten(), nn.Linear(64, 32), nn.Dropout(0.5), nn.Linear(32, 10))
-
-    runs = []
-    for state in (1, 2):
-        torch.manual_seed(state)
-        runs.append(training.fit(dropping, SPLITS.train, epochs=2, device="cpu", progress=False))
-    assert torch.equal(*map(weights, runs))
-
-
-def test_fit_leaves_the_global_random_state_alone():
-    torch.manual_seed(3)
-    before = torch.get_rng_state()
-    fit()
-    assert torch.equal(torch.get_rng_state(), before)
-
-
-def test_it_learns():
-    run = fit(epochs=30, batch_size=16)
-    assert run.predict(SPLITS.train).correct.float().mean() > 0.95
-    assert run.predict(SPLITS.test).correct.float().mean() > 0.6
 
 
 def test_one_step_equals_sgd_by_hand():
@@ -88,37 +65,6 @@ def test_the_rate_falls_by_ten_at_the_milestones():
     assert run.history.lr.tolist() == pytest.approx([1e-3] * 4 + [1e-4] * 2 + [1e-5] * 2)
 
 
-def test_history_watches_what_it_is_told_to():
-    run = fit(epochs=2, watch={"test": SPLITS.test})
-    predictions = run.predict(SPLITS.test)
-    last = run.history.iloc[-1]
-    assert run.history.epoch.tolist() == [1, 2]
-    assert last.test_accuracy == pytest.approx(predictions.correct.double().mean().item())
-    assert last.test_confidence == pytest.approx(predictions.confidence.double().mean().item())
-    nll = nn.functional.cross_entropy(predictions.logits, predictions.labels).item()
-    assert last.test_nll == pytest.approx(nll, rel=1e-5)
-
-
-def test_watching_does_not_change_the_training():
-    assert torch.equal(weights(fit()), weights(fit(watch={"test": SPLITS.test})))
-
-
-def test_a_posterior_is_never_sent_to_the_device():
-    """Apple GPUs have no float64: what stays behind cannot fail there."""
-    sent = []
-
-    class Watched(data.Dataset):
-        def to(self, device):
-            sent.append(self.posterior)
-            return super().to(device)
-
-    train = Watched(
-        *(getattr(SPLITS.train, f) for f in ("inputs", "labels", "classes", "posterior"))
-    )
-    training.fit(network, train, epochs=1, device="cpu", progress=False, watch={"x": train})
-    assert sent == [None]  # once, though it is trained on and watched
-
-
 def test_ctrl_c_returns_what_was_learned():
     calls = 0
 
@@ -136,51 +82,12 @@ def test_ctrl_c_returns_what_was_learned():
     assert len(run.predict(SPLITS.test)) == 300
 
 
-def test_ctrl_c_in_the_first_epoch_leaves_an_empty_history():
-    def loss(logits, labels):
-        raise KeyboardInterrupt
-
-    run = fit(loss=loss)
-    assert run.interrupted
-    assert run.history.epoch.tolist() == []
-
-
-def test_predict_keeps_mode_order_and_posterior(monkeypatch):
-    model = network().train()
-    whole = training.predict(model, SPLITS.test)
-    assert model.training
-    assert torch.equal(whole.labels, SPLITS.test.labels)
-    assert torch.equal(whole.posterior, SPLITS.test.posterior)
-    monkeypatch.setattr("calibkit.lab.training.records.CHUNK", 7)
-    assert torch.allclose(training.predict(model, SPLITS.test).logits, whole.logits, atol=1e-5)
-
-
-def test_logits_from_predict_can_be_trained_on():
-    predictions = training.predict(network(), SPLITS.test)
-    scale = torch.ones((), requires_grad=True)
-    (predictions.logits * scale).sum().backward()
-    assert scale.grad is not None
-
-
 def test_batches_cover_every_sample_once_and_leave_none_alone():
     feed = Feed(SPLITS.train[:9], training.Recipe(batch_size=4), seed=0)
     parts, again = feed.epoch(), feed.epoch()
     assert [len(part) for part in parts] == [4, 5]  # batch norm cannot train on a single sample
     assert sorted(torch.cat(parts).tolist()) == list(range(9))
     assert torch.cat(again).tolist() != torch.cat(parts).tolist()
-
-
-def test_a_selection_is_shuffled_and_cut_as_a_whole_epoch_is():
-    feed = Feed(SPLITS.train[:9], training.Recipe(batch_size=2), seed=0)
-    parts = feed.epoch(torch.tensor([1, 3, 4, 6, 8]))
-    assert [len(part) for part in parts] == [2, 3]
-    assert sorted(torch.cat(parts).tolist()) == [1, 3, 4, 6, 8]
-
-
-def test_threads_are_put_back_as_they_were():
-    before = torch.get_num_threads()
-    fit()
-    assert torch.get_num_threads() == before
 
 
 @pytest.mark.parametrize(
@@ -221,30 +128,30 @@ def test_layout_follows_the_device():
     assert memory_format(wide, cuda) == torch.channels_last
 
 
-@pytest.mark.parametrize(
-    ("options", "names"),
-    [
-        ({"epochs": 0}, "epochs"),
-        ({"epochs": 2.5}, "epochs"),
-        ({"batch_size": 0}, "batch_size"),
-        ({"lr": 0.0}, "lr"),
-        ({"lr": float("nan")}, "lr"),
-        ({"momentum": 1.0}, "momentum"),
-        ({"weight_decay": -1}, "weight_decay"),
-        ({"milestones": (1.5,)}, "milestones"),
-        ({"seed": -1}, "seed"),
-        ({"device": "abacus"}, "device"),
-        ({"device": "cuda:99"}, "device"),
-    ],
-)
-def test_wrong_settings_are_refused_by_name(options, names):
-    with pytest.raises((ValueError, TypeError), match=names):
-        fit(**options)
-
-
-def test_a_model_must_be_a_module_or_build_one():
-    with pytest.raises(TypeError, match="model"):
-        training.fit("resnet", SPLITS.train)
+@refusals.each("""
+    fit(epochs=0) -> ValueError: epochs
+    fit(epochs=2.5) -> TypeError: epochs
+    fit(batch_size=0) -> ValueError: batch_size
+    fit(lr=0.0) -> ValueError: lr
+    fit(lr=float("nan")) -> ValueError: lr
+    fit(momentum=1.0) -> ValueError: momentum
+    fit(weight_decay=-1) -> ValueError: weight_decay
+    fit(milestones=(0.5, 1.5)) -> ValueError: milestones
+    fit(schedule="linear") -> ValueError: schedule
+    fit(optimizer="adam") -> ValueError: optimizer
+    fit(warmup=3) -> ValueError: warmup
+    fit(loss="focal") -> TypeError: loss
+    fit(augment=3) -> TypeError: augment
+    fit(mix=0.2) -> TypeError: mix
+    fit(select=0.1) -> TypeError: select
+    fit(seed=-1) -> ValueError: seed
+    fit(device="abacus") -> ValueError: ...device
+    fit(device="cuda:99") -> ValueError: ...device
+    training.fit("resnet", SPLITS.train) -> TypeError: model
+    fit(watch={}, keep=("cal",)) -> ValueError: keep
+""")
+def test_wrong_settings_are_refused_by_name(call, refused):
+    refusals.check(call, refused, globals())
 
 
 def test_a_diverged_training_says_so():

@@ -2,13 +2,11 @@
 
 import functools
 
-import pytest
 import torch
 from torch.nn import functional
 
 from calibkit import losses
 from calibkit.lab.training import Recipe
-from calibkit.prioritization import MaxEntropy
 
 
 def test_a_loss_may_change_with_the_epoch():
@@ -23,31 +21,3 @@ def test_a_plain_loss_stays():
     loss = functools.partial(losses.focal, gamma=2.0)
     assert Recipe(loss=loss).loss_at(3) is loss
     assert Recipe().loss_at(0) is functional.cross_entropy
-
-
-@pytest.mark.parametrize(
-    ("settings", "error"),
-    [
-        ({"epochs": 0}, ValueError),
-        ({"epochs": True}, TypeError),
-        ({"batch_size": -1}, ValueError),
-        ({"lr": float("inf")}, ValueError),
-        ({"schedule": "linear"}, ValueError),
-        ({"optimizer": "adam"}, ValueError),
-        ({"milestones": (0.5, 1.5)}, ValueError),
-        ({"warmup": 61}, ValueError),
-        ({"warmup": 60}, ValueError),  # of 60: nothing would be left
-        ({"loss": None}, TypeError),
-        ({"loss": "focal"}, TypeError),
-        ({"augment": 3}, TypeError),
-        ({"mix": 0.2}, TypeError),
-        ({"select": 0.1}, TypeError),
-    ],
-)
-def test_wrong_settings_are_refused_by_name(settings, error):
-    with pytest.raises(error, match=next(iter(settings))):
-        Recipe(**settings)
-
-
-def test_a_selection_is_a_setting():
-    assert Recipe(select=MaxEntropy(0.5)).select.share == 0.5

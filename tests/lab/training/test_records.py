@@ -1,6 +1,5 @@
 """What a training records, against the same numbers taken by hand."""
 
-import dataclasses
 import io
 import math
 
@@ -88,19 +87,6 @@ def test_a_model_without_features_has_no_feature_norm():
     assert run.history.head_norm[0] > 0
 
 
-def test_only_what_is_watched_can_be_kept():
-    with pytest.raises(ValueError, match="keep"):
-        fit(keep=("cal",))
-
-
-def test_recording_does_not_change_the_training(run):
-    bare = fit(watch=None)
-    for ours, theirs in zip(run.model.parameters(), bare.model.parameters(), strict=True):
-        assert torch.equal(ours, theirs)
-    assert bare.diagrams == {}
-    assert bare.gradients is None
-
-
 # --- the stored form -----------------------------------------------------------------------------
 
 
@@ -123,30 +109,9 @@ def test_a_run_comes_back_from_its_stored_form():
     assert not again.model.training
 
 
-def test_every_field_of_a_run_is_stored():
-    stored = fit(epochs=1).tensors()
-    assert {"trial", *stored} == {f.name for f in dataclasses.fields(training.Run)}
-
-
-def test_the_stored_form_shares_no_memory_with_the_run():
-    run = fit(epochs=1)
-    stored = run.tensors()["state"]["head.bias"]
-    before = stored.clone()
-    run.state["head.bias"].add_(1)
-    assert torch.equal(stored, before)
-
-
 def test_scored_predictions_are_those_of_the_trained_network(run):
     scored = fit(epochs=2, score={"a": SPLITS.test, "b": SPLITS.calibration})
     assert list(scored.predictions) == ["a", "b"]
     for name, dataset in (("a", SPLITS.test), ("b", SPLITS.calibration)):
         assert torch.equal(scored.predictions[name].logits, scored.predict(dataset).logits)
         assert torch.equal(scored.predictions[name].labels, dataset.labels)
-
-
-def test_the_model_is_built_without_touching_the_random_state(run):
-    torch.manual_seed(8)
-    before = torch.get_rng_state()
-    fresh = training.Run(run.trial, run.state, run.history)
-    assert fresh.model is fresh.model
-    assert torch.equal(torch.get_rng_state(), before)

@@ -65,14 +65,6 @@ def test_pairs_refuse_numbers_outside_the_vocabulary():
         Pairs(FEW.source[:2], FEW.target, FEW.source_words, FEW.target_words)
 
 
-def test_sentences_that_are_too_long_are_refused():
-    model = translation.Translator(9, 9, width=8, heads=2, longest=3)
-    with pytest.raises(ValueError, match="at most 3 tokens"):
-        model(torch.full((1, 4), 5), torch.full((1, 2), 5))
-    with pytest.raises(ValueError, match="heads must divide"):
-        translation.Translator(9, 9, width=9, heads=2)
-
-
 def every_sentence(score, longest, words):
     """The log-probability of each sentence of at most `longest` words, by brute force."""
     found = {}
@@ -133,28 +125,12 @@ def test_rows_do_not_disturb_one_another():
         assert its.item() == pytest.approx(log_probability[row].item(), abs=1e-4)
 
 
-def test_greedy_translations_do_not_depend_on_the_temperature():
-    model = small(1)
-    options = {"width": 1, "longest": 8}
-    cold, hot = (translation.translate(model, FEW, temperature=t, **options)[0] for t in (0.3, 5.0))
-    assert torch.equal(cold, hot)
-
-
 def test_the_exact_law_as_a_scorer():
     score = toy.scorer(FEW)
     found, log_probability = translation.beam(score, len(FEW), width=4, longest=16)
     texts = zip(FEW.texts(source=True), FEW.texts(found), strict=True)
     for (source, target), p in zip(texts, log_probability.exp().tolist(), strict=True):
         assert toy.probability(source, target) == pytest.approx(p, abs=1e-9)
-
-
-def test_the_law_at_another_temperature():
-    given = torch.tensor([0]), torch.tensor([[START]])
-    law = toy.scorer(FEW)(*given).exp()
-    for temperature in (0.5, 3.0):
-        bent = toy.scorer(FEW, temperature=temperature)(*given).exp()
-        expected = law ** (1 / temperature)
-        assert torch.allclose(bent, expected / expected.sum(), atol=1e-12)
 
 
 def test_bleu_of_known_sentences():
@@ -212,54 +188,3 @@ def test_runs_are_kept_and_come_back(tmp_path, monkeypatch):
     tokens = first[0].predict(FEW)
     assert metrics.ece(tokens.probs, tokens.labels) == pytest.approx(last.ece, abs=1e-6)
     assert first[0].diagrams[-1].error() == pytest.approx(last.ece, abs=1e-6)
-
-
-def test_what_is_set_for_all_of_torch_is_another_run(tmp_path, monkeypatch):
-    monkeypatch.setenv("CALIBKIT_CACHE", str(tmp_path))
-    options = {"jobs": 1, "progress": False}
-    (single,) = translation.fit_all([plan()], **options)
-    torch.set_default_dtype(torch.float64)
-    try:
-        (double,) = translation.fit_all([plan()], **options)
-    finally:
-        torch.set_default_dtype(torch.float32)
-    assert {tensor.dtype for tensor in single.state.values()} == {torch.float32}
-    assert {tensor.dtype for tensor in double.state.values()} == {torch.float64}
-    assert len(list(tmp_path.glob("*/*.run"))) == 2
-
-
-def test_a_run_says_what_it_is_in_a_few_lines(tmp_path, monkeypatch):
-    monkeypatch.setenv("CALIBKIT_CACHE", str(tmp_path))
-    (run,) = translation.fit_all([plan()], jobs=1, progress=False)
-    assert repr(run).startswith("Run of 12 steps")
-    assert "distance" in repr(run)
-    assert len(repr(run)) < 300
-    assert len(repr(run.plan)) < 500
-
-
-def test_translations_are_kept_too(tmp_path, monkeypatch):
-    monkeypatch.setenv("CALIBKIT_CACHE", str(tmp_path))
-    (run,) = translation.fit_all([plan()], jobs=1, progress=False)
-    tasks = [(run, FEW[:5], 2, 1.0), (run, FEW[:5], 2, 2.0)]
-    one, hotter = translation.translate_all(tasks, jobs=1, progress=False)
-    assert len(one["texts"]) == 5
-    assert one["texts"] != hotter["texts"] or not torch.equal(one["log_probs"], hotter["log_probs"])
-    again = translation.translate_all(tasks, jobs=1, progress=False)
-    assert again[0]["texts"] == one["texts"]
-    assert len(list(tmp_path.glob("*/*.run"))) == 3
-
-
-def test_padding_in_the_loss_is_the_mistake_that_it_says():
-    seen = []
-
-    def loss(logits, labels):
-        seen.append(labels)
-        return torch.nn.functional.cross_entropy(logits, labels)
-
-    translation.fit(plan(loss=loss, padded=True))
-    assert any(PAD in labels for labels in seen)
-
-
-def test_distance_is_total_variation():
-    uneven = torch.tensor([[1.0, 0.0], [0.25, 0.75]])
-    assert translation.distance(uneven, torch.tensor([[0.0, 1.0], [0.25, 0.75]])) == 0.5
