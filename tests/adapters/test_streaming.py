@@ -6,7 +6,6 @@ import sys
 
 import pytest
 import torch
-import torchmetrics
 
 from calibkit import metrics
 from calibkit.adapters.streaming import CalibrationMetric
@@ -31,16 +30,6 @@ def test_batches_give_what_one_call_gives():
     classwise = metrics.classwise_ece(probs, labels, bins=10)
     assert found["classwise_ece"].item() == pytest.approx(classwise, abs=1e-12)
     assert metric.tally.reliability.counts.sum() == 300
-
-
-def test_its_accuracy_is_that_of_torchmetrics():
-    probs, labels = problem()
-    theirs = torchmetrics.classification.MulticlassAccuracy(4, average="micro")
-    both = torchmetrics.MetricCollection({"ours": CalibrationMetric(4), "theirs": theirs})
-    for p, y in zip(probs.split(50), labels.split(50), strict=True):
-        both.update(p, y)
-    found = both.compute()
-    assert found["accuracy"].item() == pytest.approx(found["theirs"].item(), abs=1e-6)
 
 
 def test_reset_forward_and_clone():

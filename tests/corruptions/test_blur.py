@@ -35,20 +35,12 @@ def test_both_ways_to_zoom_agree(photos, monkeypatch):
     assert torch.allclose(corrupt(photos, "zoom_blur", 5), dense, atol=1e-6)
 
 
-def test_rows_and_columns_are_treated_alike(generator):
-    x = torch.rand(2, 3, 20, 27, generator=generator)
-    for name in ("gaussian_blur", "defocus_blur", "zoom_blur"):
-        for severity in (1, 5):
-            turned = corrupt(x.mT, name, severity).mT
-            assert torch.allclose(corrupt(x, name, severity), turned, atol=1e-6)
-
-
 @pytest.mark.parametrize("radius", [0.3, 1, 1.5, 3, 8, 10])
 def test_disk_agrees_with_the_peer(radius):
     np.testing.assert_allclose(blur.disk(radius, 0.5), reference.disk(radius, 0.5), atol=1e-7)
 
 
-@pytest.mark.parametrize("degrees", [-135, -100, -45, -17.3, 0, 30, 44.9])
+@pytest.mark.parametrize("degrees", [-135, -45, 0, 30])
 @pytest.mark.parametrize(("radius", "sigma"), [(6, 1), (9, 2.5), (15, 8)])
 def test_streak_agrees_with_the_peer(photos, degrees, radius, sigma):
     angles = torch.full((len(photos),), degrees, dtype=torch.float64).deg2rad()
@@ -63,15 +55,6 @@ def test_streaks_longer_than_the_image_do_not_darken_it():
     white = torch.ones(5, 1, 8, 8)
     angles = torch.linspace(-3, 3, 5)
     assert torch.allclose(blur.streak(white, angles, 20, 15), white, atol=1e-5)
-
-
-def test_each_image_has_its_own_direction(photos, generator):
-    angles = blur.uniform_angles(torch.empty(4000, 1, 1, 1), -45, 45, generator)
-    assert angles.abs().max() <= torch.pi / 4
-    assert angles.mean().abs() < 0.05
-    assert angles.std().item() == pytest.approx(torch.pi / 2 / 12**0.5, rel=0.05)
-    same = photos[:1].expand(8, -1, -1, -1)
-    assert len({out.sum().item() for out in corrupt(same, "motion_blur", 5, generator=0)}) > 4
 
 
 def test_motion_is_within_45_degrees_of_the_horizontal(generator, monkeypatch):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
-from scipy import fft, ndimage
+from scipy import ndimage
 
 from calibkit.corruptions import TABLES, corrupt, digital
 from tests.corruptions.peer import peer, pictures
@@ -22,24 +22,6 @@ TABLE_NAMES = list(TABLES)
 def test_agreement_with_the_peer(photos, name, steps, table, severity):
     ours = corrupt(photos, name, severity, table=table)
     assert torch.allclose(ours, peer(photos, name, severity, table), atol=steps / 255)
-
-
-def test_contrast_by_hand():
-    x = torch.zeros(1, 3, 8, 8, dtype=torch.float64)
-    x[:, 0] = 1  # a flat channel stays what it is
-    x[:, 1, :4] = 0.8
-    out = corrupt(x, "contrast", 1)
-    assert out[0, 0].unique().tolist() == [1]
-    assert out[0, 1].unique().tolist() == pytest.approx([0.1, 0.7])  # 0.4 ± 0.75 · 0.4
-
-
-def test_saturate_by_hand():
-    x = torch.tensor([0.8, 0.4, 0.6]).view(1, 3, 1, 1).expand(1, 3, 8, 8)
-    # S = 0.5 becomes 0.15: V - (V - c) · 0.3
-    expected = torch.tensor([0.8, 0.68, 0.74]).view(1, 3, 1, 1).expand(1, 3, 8, 8)
-    assert torch.allclose(corrupt(x, "saturate", 1), expected)
-    grey = torch.full((1, 1, 8, 8), 0.3)
-    assert torch.equal(corrupt(grey, "saturate", 5), grey)
 
 
 def test_pixelate_by_hand():
@@ -61,7 +43,7 @@ def test_jpeg_agrees_with_the_codec(photos, table, severity):
     assert error.max() < 20 / 255  # where a coefficient on the edge was rounded the other way
 
 
-@pytest.mark.parametrize(("height", "width"), [(33, 47), (40, 24), (9, 100), (37, 50)])
+@pytest.mark.parametrize(("height", "width"), [(33, 47), (9, 100)])
 @pytest.mark.parametrize("channels", [1, 3])
 def test_jpeg_of_any_size_agrees_with_the_codec(channels, height, width):
     ramp = torch.linspace(0, 1, height)[:, None] * torch.linspace(0.2, 1, width)
@@ -83,15 +65,6 @@ def test_step_tables_are_those_of_the_encoder(quality):
     written = Image.open(file).quantization
     for index, base in enumerate((digital.LUMA_STEPS, digital.CHROMA_STEPS)):
         assert digital.step_table(quality, base).flatten().tolist() == list(written[index])
-
-
-@pytest.mark.parametrize("size", [8, 21, 32])
-def test_cosine_transform_is_undone_by_its_inverse(size):
-    down, up = digital.cosine_matrices(size)
-    assert torch.allclose(up @ down, torch.eye(size, dtype=torch.float64), atol=1e-7)
-    block = np.random.default_rng(0).normal(size=8)
-    expected = fft.dct(block, norm="ortho")
-    np.testing.assert_allclose(digital.cosine_matrices(8)[0].numpy() @ block, expected, atol=1e-7)
 
 
 def test_chroma_is_halved_and_doubled_by_hand():
@@ -130,11 +103,6 @@ def test_affine_part_agrees_with_opencv(height, width):
         expected = back @ np.stack([across, down, np.ones_like(down)]).reshape(3, -1)
         np.testing.assert_allclose(cols[i].flatten(), expected[0], atol=1e-4)
         np.testing.assert_allclose(rows[i].flatten(), expected[1], atol=1e-4)
-
-
-def test_elastic_without_waves_or_shift_changes_nothing(photos, generator):
-    out = digital.elastic_transform(photos, (0, 0, 0), generator)
-    assert torch.allclose(out, photos, atol=1e-6)
 
 
 def test_elastic_shear_is_scipy_interpolation(photos):

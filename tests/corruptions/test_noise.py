@@ -58,7 +58,7 @@ def test_impulse_noise_hits_the_published_fraction(table, severity):
     assert torch.equal(raw, out)
 
 
-@pytest.mark.parametrize("rate", [0.0, 0.3, 2.9, 5, 7.99, 8.0, 8.01, 20, 100, 450])
+@pytest.mark.parametrize("rate", [0.0, 0.3, 5, 8.0, 8.01, 100])
 @pytest.mark.parametrize("largest", [math.inf, "rate"])
 def test_poisson_draws_follow_the_law(rate, largest, generator):
     bound = rate if largest == "rate" else largest
@@ -92,14 +92,6 @@ def test_poisson_quantile_is_within_the_stated_distance(rate, distance):
     mass = counts.bincount().double().numpy() / 1e6
     law = stats.poisson.pmf(range(len(mass)), rate)
     assert 0.5 * (abs(mass - law).sum() + 1 - law.sum()) < distance
-
-
-@pytest.mark.parametrize("name", noise.CIFAR)
-def test_images_of_a_batch_draw_independently(name):
-    out = corrupt(flat(0.5, 2), name, 5, generator=0) - 0.5
-    first, second = out.flatten(1)
-    overlap = torch.corrcoef(torch.stack([first, second]))[0, 1]
-    assert abs(overlap) < 5 / math.sqrt(first.numel())
 
 
 def test_speckle_and_shot_leave_black_alone(generator):
