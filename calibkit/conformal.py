@@ -61,10 +61,8 @@ def group_quantiles(
     count = int(of.max()) + 1 if count is None else validate.integer("count", count, 1)
     named = {"name": "groups", "of": "the scores"}
     of = validate.labels(of, n=len(values), classes=count, device=values.device, **named)
-    found = []
-    for group in range(count):
-        own = values[of == group]
-        found.append(conformal_quantile(own, alpha) if len(own) else math.inf)
+    own = (values[of == group] for group in range(count))
+    found = [conformal_quantile(one, alpha) if len(one) else math.inf for one in own]
     return torch.tensor(found, dtype=torch.float64, device=values.device)
 
 
@@ -177,25 +175,14 @@ def coverage_law(n: int, alpha: float) -> Any:
     return stats.beta(*_shapes(n, alpha))
 
 
-def counted_law(n: int, alpha: float, new: int) -> Any:
-    """The law of the number of `new` images that are covered: a frozen Beta-binomial of scipy.
-
-    As `coverage_law`, where coverage is counted on so many new images with labels.
-
-    >>> law = counted_law(99, 0.1, 100)
-    >>> f"{law.mean():.2f} {law.std():.2f}"
-    '90.00 4.22'
-    """
-    return stats.betabinom(validate.integer("new", new, 1), *_shapes(n, alpha))
-
-
 def _shapes(n: int, alpha: float) -> tuple[int, int]:
     n, alpha = validate.integer("n", n, 1), _alpha(alpha)
     place = _place(n, alpha)
     if place > n:
+        least = math.ceil(1 / alpha - 1 - ROUNDING)  # the fewest scores with a finite threshold
         raise ValueError(
-            f"n must be at least {_least(alpha)} for alpha = {alpha:g}, got {n}: fewer scores "
-            "promise nothing, and every set holds all classes"
+            f"n must be at least {least} for alpha = {alpha:g}, got {n}: fewer scores promise "
+            "nothing, and every set holds all classes"
         )
     return place, n + 1 - place
 
@@ -203,11 +190,6 @@ def _shapes(n: int, alpha: float) -> tuple[int, int]:
 def _place(n: int, alpha: float) -> int:
     """Which of n sorted scores is the threshold, counted from 1; n + 1 stands for infinity."""
     return math.ceil((n + 1) * (1 - alpha) - ROUNDING)
-
-
-def _least(alpha: float) -> int:
-    """The fewest scores with a finite threshold."""
-    return math.ceil(1 / alpha - 1 - ROUNDING)
 
 
 def _alpha(alpha: float) -> float:

@@ -1,4 +1,4 @@
-"""Closed forms behind the lessons: focal loss, soft targets and a linear model.
+"""Closed forms behind the lessons: focal loss, soft targets and the confidence penalty.
 
 Arguments are numbers, arrays or tensors that broadcast against each other; numbers, or one row
 written as a list, give a float back. Everything is computed in float64. Logarithms are natural.
@@ -15,7 +15,7 @@ from scipy import optimize, special
 from torch import Tensor
 
 from calibkit import edge, validate
-from calibkit.validate import BELOW_HALF, NOT_NEGATIVE, PART, POSITIVE, REAL, UNIT, Array, Numbers
+from calibkit.validate import BELOW_HALF, NOT_NEGATIVE, PART, POSITIVE, UNIT, Array, Numbers
 
 HALVINGS = 80  # of an interval of length about 1, which leaves less than a float64 can tell
 
@@ -129,24 +129,6 @@ def _risk(p: Tensor, q: Tensor, gamma: Tensor) -> Tensor:
     return -torch.xlogy(q * (1 - p) ** gamma, p).sum(-1)
 
 
-def kl_entropy_bound(p: Array, q: Array, gamma: Numbers):
-    """The entropy-regularised divergence below the focal risk: KL(q || p) + H(q) - gamma H(p).
-
-    `focal_risk(p, q, gamma)` is at least this. The proof needs gamma >= 1, or 0 where both are
-    equal (it uses (1 - p)^gamma >= 1 - gamma p); the function takes any gamma >= 0.
-    `p` and `q` (..., K) with rows that sum to 1.
-    Raises ValueError or TypeError naming the argument.
-    Source: Mukhoti et al. 2020, section 4, eq. 1, and appendix B.
-
-    >>> kl_entropy_bound([0.5, 0.5], [1.0, 0.0], 2.0) == -math.log(2)  # log 2 - 2 log 2
-    True
-    """
-    (p, q), gamma, plain = validate.distributions(gamma, p=p, q=q)
-    cross_entropy = _risk(p, q, torch.zeros_like(gamma))  # KL(q || p) + H(q)
-    entropy = -torch.xlogy(p, p).sum(-1)
-    return _out(cross_entropy - gamma.squeeze(-1) * entropy, plain)
-
-
 def focal_minimiser(q: Numbers, gamma: Numbers):
     """The p that minimises `binary_focal_risk(p, q, gamma)`: closer to 1/2 than q for gamma > 0.
 
@@ -223,23 +205,6 @@ def _halve(too_small: Callable[[Tensor], Tensor], high: Tensor) -> Tensor:
 # --- label smoothing -------------------------------------------------------------------------
 
 
-def cross_entropy_of_logit(logit: Numbers, classes: int, *, smoothing: Numbers = 0.0):
-    """Loss of one sample against the logit z of its label, all other logits 0.
-
-    log(1 + (K - 1) exp(-z)) + smoothing (K - 1) / K z: without smoothing it falls for ever, with
-    it there is a minimum, `smoothing_minimiser`. smoothing in [0, 1] (alpha / K over all classes).
-    Raises ValueError or TypeError naming the argument.
-    Source: Dataset Curation Beyond Accuracy, figure 7.
-
-    >>> cross_entropy_of_logit(0.0, 10) == math.log(10)
-    True
-    """
-    (logit, smoothing), plain = validate.numbers(logit=(logit, REAL), smoothing=(smoothing, UNIT))
-    others = validate.integer("classes", classes, 2) - 1
-    falling = torch.logaddexp(torch.zeros_like(logit), math.log(others) - logit)
-    return _out(falling + smoothing * others / classes * logit, plain)
-
-
 def smoothing_minimiser(classes: int, smoothing: Numbers):
     """The logit of the label where the smoothed loss is least: log(K / smoothing - K + 1).
 
@@ -294,84 +259,6 @@ def penalty_posterior(p: Array, weight: Numbers) -> Tensor:
     entropy = -surprise.sum(-1, keepdim=True)
     q = (p + weight * (p * entropy + surprise)).clamp_min(0)
     return q / q.sum(-1, keepdim=True)
-
-
-# --- the linear model ------------------------------------------------------------------------
-
-
-def linear_logits(
-    weights: Array, bias: float, means: Array, covariances: Array
-) -> tuple[Tensor, Tensor]:
-    """Mean and standard deviation of the logit w x + b in each Gaussian cluster.
-
-    m_c = w mean_c + b and s_c = sqrt(w' cov_c w): a linear score of a Gaussian is a Gaussian.
-    `weights` (d,), `bias` a number, `means` (C, d), `covariances` (C, d, d); returns (C,) and (C,).
-    Raises ValueError or TypeError naming the argument.
-    Source: Mukhoti et al. 2020, appendix C.
-
-    >>> linear_logits([3.0, 4.0], 1.0, [[1.0, 1.0]], [[[1.0, 0.0], [0.0, 1.0]]])
-    (tensor([8.], dtype=torch.float64), tensor([5.], dtype=torch.float64))
-    """
-    weights = validate.real("weights", weights, ndim=1)
-    means = validate.real("means", means, ndim=2)
-    covariances = validate.real("covariances", covariances, ndim=3)
-    bias = validate.number("bias", bias, -math.inf, math.inf, open_low=True, open_high=True)
-    clusters, size = means.shape
-    validate.shape("weights", weights, (size,), "means")
-    validate.shape("covariances", covariances, (clusters, size, size), "means")
-    variance = torch.einsum("i,cij,j->c", weights, covariances, weights)
-    if bool((variance < 0).any()):
-        raise ValueError(
-            f"covariances must be positive semi-definite, got variance {variance.min().item():.4g} "
-            f"along the weights"
-        )
-    return means @ weights + bias, variance.sqrt()
-
-
-def linear_error(mean: Array, std: Array, sides: Array, *, flip: float = 0.0) -> float:
-    """Probability that the sign of the logit is not the label, over equally likely clusters.
-
-    Average of (1 - flip) Phi(-u) + flip Phi(u) with u = side * mean / std; the label is the
-    cluster's side (+1 or -1), turned round with probability `flip`. It depends on the direction of
-    the weights and not on their length. `mean`, `std` (C,) from `linear_logits`, `sides` (C,).
-    Raises ValueError or TypeError naming the argument.
-    Source: Mukhoti et al. 2020, appendix C (flip 0.1).
-
-    >>> linear_error([1.0, -1.0], [0.0, 0.0], [1, -1], flip=0.1)  # no spread: only flips are missed
-    0.1
-    """
-    mean, std = _spread(mean, std)
-    sides = validate.real("sides", sides, ndim=1)
-    validate.same_length("sides", len(sides), len(mean), "cluster")
-    if bool((sides.abs() != 1).any()):
-        raise ValueError(f"sides must be +1 or -1, got {sides[sides.abs() != 1][0].item():g}")
-    flip = validate.fraction("flip", flip)
-    # a cluster without spread lies wholly on one side, and on the boundary it is a toss
-    miss = torch.special.ndtr(-sides * torch.where(mean == 0, 0.0, mean / std))
-    return (miss + flip * (1 - 2 * miss)).mean().item()
-
-
-def linear_logit_norm(mean: Array, std: Array) -> float:
-    """Root mean square of the logit over equally likely clusters: sqrt(average of m^2 + s^2).
-
-    It grows in proportion to the weights. `mean`, `std` (C,) from `linear_logits`.
-    Raises ValueError or TypeError naming the argument.
-    Source: Mukhoti et al. 2020, figure C.1 (a).
-
-    >>> linear_logit_norm([3.0], [4.0])
-    5.0
-    """
-    mean, std = _spread(mean, std)
-    return (mean.square() + std.square()).mean().sqrt().item()
-
-
-def _spread(mean: Array, std: Array) -> tuple[Tensor, Tensor]:
-    """Checked (C,) means and standard deviations."""
-    mean, std = validate.real("mean", mean, ndim=1), validate.real("std", std, ndim=1)
-    validate.same_length("std", len(std), len(mean), "cluster")
-    if bool((std < 0).any()):
-        raise ValueError(f"std must be at least 0, got {std.min().item():g}")
-    return mean, std
 
 
 def _out(result: Tensor, plain: bool):

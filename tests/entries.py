@@ -178,7 +178,6 @@ ENTRIES = {
     "conformal.coverage_at": lambda d: conformal.coverage_at(d.p, d.q, d.unit),
     "conformal.smallest_sets": lambda d: conformal.smallest_sets(d.q, 0.8),
     "conformal.coverage_law": lambda d: conformal.coverage_law(99, 0.1).mean(),
-    "conformal.counted_law": lambda d: conformal.counted_law(99, 0.1, 10).mean(),
     **{
         f"metrics.{name}": lambda d, f=name: getattr(metrics, f)(d.p, d.y)
         for name in (
@@ -233,17 +232,12 @@ ENTRIES = {
     "theory.gamma_star": lambda d: theory.gamma_star(d.unit),
     "theory.binary_focal_risk": lambda d: theory.binary_focal_risk(d.unit, 0.3, 2.0),
     "theory.focal_risk": lambda d: theory.focal_risk(d.p, d.q, 2.0),
-    "theory.kl_entropy_bound": lambda d: theory.kl_entropy_bound(d.p, d.q, 2.0),
     "theory.focal_minimiser": lambda d: theory.focal_minimiser(d.unit, 2.0),
     "theory.focal_minimiser_multiclass": lambda d: theory.focal_minimiser_multiclass(d.prior, 2.0),
     "theory.focal_posterior": lambda d: theory.focal_posterior(d.p, 2.0),
-    "theory.cross_entropy_of_logit": lambda d: theory.cross_entropy_of_logit(d.unit, 4),
     "theory.smoothing_minimiser": lambda d: theory.smoothing_minimiser(4, d.unit),
     "theory.penalty_minimiser": lambda d: theory.penalty_minimiser(d.prior, 0.5),
     "theory.penalty_posterior": lambda d: theory.penalty_posterior(d.prior, 0.5),
-    "theory.linear_logits": lambda d: theory.linear_logits(d.prior, 1.0, d.noise, [np.eye(4)] * 4),
-    "theory.linear_error": lambda d: theory.linear_error(d.prior, d.new, [1, -1, 1, -1]),
-    "theory.linear_logit_norm": lambda d: theory.linear_logit_norm(d.prior, d.new),
 }
 
 

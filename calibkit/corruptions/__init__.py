@@ -86,13 +86,18 @@ def corrupt(
     severity = validate.integer("severity", severity, 1, 5)
     generator = validate.generator(generator, images.device)
     images = check_images(images)
-    constants = constants_for(images, table)[name][severity - 1]
+    if table is None:
+        table = "cifar" if min(images.shape[2:]) <= LARGEST_SMALL_SIDE else "imagenet"
+    constants = TABLES[validate.choice("table", table, tuple(TABLES))][name][severity - 1]
     out = torch.empty_like(images, memory_format=torch.contiguous_format)
-    size = chunk_size(images)
+    size, whole = chunk_size(images), images.dtype == torch.uint8
+    wide = torch.promote_types(images.dtype, torch.float32)
     for start in range(0, len(images), size):
         part = slice(start, start + size)
-        x = as_unit(images[part].contiguous())
-        out[part] = as_type(CORRUPTIONS[name](x, constants, generator), images.dtype)
+        x = images[part].contiguous()
+        x = x.float().div_(255) if whole else x.to(wide)
+        x = CORRUPTIONS[name](x, constants, generator).clamp(0, 1)
+        out[part] = x.mul_(255).round_() if whole else x
     return out
 
 
@@ -151,30 +156,10 @@ def check_images(images: Tensor) -> Tensor:
     return images
 
 
-def constants_for(images: Tensor, table: Table | None) -> dict:
-    """The constants of every corruption: the table asked for, or the one for this image size."""
-    if table is None:
-        table = "cifar" if min(images.shape[2:]) <= LARGEST_SMALL_SIDE else "imagenet"
-    return TABLES[validate.choice("table", table, tuple(TABLES))]
-
-
 def chunk_size(images: Tensor) -> int:
     """Number of images to work on at once."""
     values = CHUNK_VALUES.get(images.device.type, CHUNK_VALUES_ELSEWHERE)
     return max(1, values // images[0].numel())
-
-
-def as_unit(images: Tensor) -> Tensor:
-    """Images as float32 (float64 stays) in [0, 1]."""
-    if images.dtype == torch.uint8:
-        return images.float().div_(255)
-    return images.to(torch.promote_types(images.dtype, torch.float32))
-
-
-def as_type(x: Tensor, dtype: torch.dtype) -> Tensor:
-    """Values clipped to [0, 1], in the type of the images they came from."""
-    x = x.clamp(0, 1)
-    return x.mul_(255).round_().to(dtype) if dtype == torch.uint8 else x.to(dtype)
 
 
 edge.guard(globals())

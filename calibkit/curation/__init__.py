@@ -6,18 +6,12 @@ CPU, so it means the same on every device. Shares are rounded to whole samples, 
 
 from calibkit import edge
 from calibkit.curation.class_imbalance import Imbalanced, imbalance, resample
+from calibkit.curation.draws import subset
 from calibkit.curation.label_noise import Noisy, classwise_noise, symmetric_noise, transition_matrix
-from calibkit.curation.subsets import subset
 
 __all__ = [
-    "Imbalanced",
-    "Noisy",
-    "classwise_noise",
-    "imbalance",
-    "resample",
-    "subset",
-    "symmetric_noise",
+    "Imbalanced", "Noisy", "classwise_noise", "imbalance", "resample", "subset", "symmetric_noise",
     "transition_matrix",
-]
+]  # fmt: skip
 
 edge.guard(globals())

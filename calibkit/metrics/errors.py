@@ -169,11 +169,7 @@ def signed_gap(probs: Scored, labels: Labels = None, *, weights: Weights = None)
 
 
 def debiased_ece(
-    probs: Scored,
-    labels: Labels = None,
-    *,
-    bins: int = 15,
-    binning: Binning = "mass",
+    probs: Scored, labels: Labels = None, *, bins: int = 15, binning: Binning = "mass"
 ) -> float:
     """Debiased L2 calibration error of the predicted class.
 
@@ -255,14 +251,6 @@ def true_calibration_error(
     0.2
     """
     bins = _bins.check_options(bins, binning, "right")
-    confidence, truth = _top_posterior(probs, posterior)
-    if weights is not None:
-        confidence, truth, weights = kept(weights, confidence, truth)
-    return diagram(confidence, truth, bins, binning, "right", weights).error(norm)
-
-
-def _top_posterior(probs: Array, posterior: Array) -> tuple[Tensor, Tensor]:
-    """(n,) confidence of the predicted class and its (n,) true probability."""
     probs = validate.probs(probs)
     posterior = validate.floating("posterior", posterior, ndim=2)
     validate.same_device("posterior", posterior, probs.device)
@@ -273,4 +261,7 @@ def _top_posterior(probs: Array, posterior: Array) -> tuple[Tensor, Tensor]:
             f"got {tuple(posterior.shape)}"
         )
     confidence, best = probs.detach().max(dim=1)
-    return confidence, posterior.detach().gather(1, best[:, None])[:, 0]
+    truth = posterior.detach().gather(1, best[:, None])[:, 0]
+    if weights is not None:
+        confidence, truth, weights = kept(weights, confidence, truth)
+    return diagram(confidence, truth, bins, binning, "right", weights).error(norm)

@@ -6,84 +6,37 @@ options of the metric that it is named after, and raises as `TopLabel` and that 
 
 from __future__ import annotations
 
-from typing import Any
-
-from torch import Tensor
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from calibkit.metrics.bootstrap import bootstrap_interval
-from calibkit.metrics.diagram import Reliability, reliability
+from calibkit.metrics.diagram import reliability
 from calibkit.metrics.errors import debiased_ece, ece
 from calibkit.metrics.paired import paired_interval
 from calibkit.metrics.scores import risk_coverage
 from calibkit.metrics.smooth import smooth_ece
-from calibkit.metrics.testing import CalibrationTest, calibration_test
+from calibkit.metrics.testing import calibration_test
 from calibkit.metrics.top import TopLabel
 from calibkit.validate import Array
 
-
-def reliability_of(confidence: Array, correct: Array, **options: Any) -> Reliability:
-    """`reliability` from (n,) confidences and hits alone; options as there.
-
-    >>> r = reliability_of([0.6, 0.9, 0.8], [True, True, False], bins=2)
-    >>> r.counts.tolist(), r.hits.tolist(), round(r.confidence[1].item(), 4)
-    ([0, 3], [0, 2], 0.7667)
-    """
-    return reliability(TopLabel(confidence, correct), **options)
+Measured = TypeVar("Measured")
 
 
-def ece_of(confidence: Array, correct: Array, **options: Any) -> float:
-    """`ece` from (n,) confidences and hits alone; options as there.
+def _of(metric: Callable[..., Measured]) -> Callable[..., Measured]:
+    """`metric` of (n,) confidences and hits in the place of a `TopLabel`."""
 
-    >>> round(ece_of([0.9, 0.8], [True, False], bins=1), 4)  # |0.85 - 0.5|
-    0.35
-    """
-    return ece(TopLabel(confidence, correct), **options)
+    def of_hits(confidence: Array, correct: Array, **options: Any) -> Measured:
+        return metric(TopLabel(confidence, correct), **options)
 
-
-def debiased_ece_of(confidence: Array, correct: Array, **options: Any) -> float:
-    """`debiased_ece` from (n,) confidences and hits alone; options as there.
-
-    >>> round(debiased_ece_of([0.9] * 4, [1, 1, 0, 0], bins=1) ** 2, 4)  # (.9 - .5)^2 - .25 / 3
-    0.0767
-    """
-    return debiased_ece(TopLabel(confidence, correct), **options)
+    name = metric.__name__
+    of_hits.__name__ = of_hits.__qualname__ = f"{name}_of"
+    of_hits.__doc__ = f"`{name}` from (n,) confidences and hits alone; options and errors as there."
+    return of_hits
 
 
-def smooth_ece_of(confidence: Array, correct: Array, **options: Any) -> float:
-    """`smooth_ece` from (n,) confidences and hits alone; options as there.
-
-    >>> round(smooth_ece_of([0.9, 0.9], [True, False]), 4)
-    0.4
-    """
-    return smooth_ece(TopLabel(confidence, correct), **options)
-
-
-def risk_coverage_of(confidence: Array, correct: Array) -> tuple[Tensor, Tensor]:
-    """`risk_coverage` from (n,) confidences and hits alone.
-
-    >>> coverage, risk = risk_coverage_of([0.6, 0.9], [False, True])
-    >>> coverage.tolist(), risk.tolist()
-    ([0.5, 1.0], [0.0, 0.5])
-    """
-    return risk_coverage(TopLabel(confidence, correct))
-
-
-def calibration_test_of(confidence: Array, correct: Array, **options: Any) -> CalibrationTest:
-    """`calibration_test` from (n,) confidences and hits alone; options as there.
-
-    >>> calibration_test_of([0.75] * 4, [True, True, True, False]).error
-    0.0
-    """
-    return calibration_test(TopLabel(confidence, correct), **options)
-
-
-def bootstrap_interval_of(confidence: Array, correct: Array, **options: Any) -> tuple[float, float]:
-    """`bootstrap_interval` from (n,) confidences and hits alone; options as there.
-
-    >>> bootstrap_interval_of([0.875] * 50, [True] * 50)
-    (0.125, 0.125)
-    """
-    return bootstrap_interval(TopLabel(confidence, correct), **options)
+reliability_of, ece_of, debiased_ece_of = _of(reliability), _of(ece), _of(debiased_ece)
+smooth_ece_of, risk_coverage_of = _of(smooth_ece), _of(risk_coverage)
+calibration_test_of, bootstrap_interval_of = _of(calibration_test), _of(bootstrap_interval)
 
 
 def paired_interval_of(

@@ -90,7 +90,13 @@ def draw_cells(
     exact; the sums of larger ones come from normals of the cell's mean and variance, and those of
     two cells add up to a normal.
     """
-    size, mean, variance = _moments(values.double(), cell, cells)
+    values = values.double()
+    size, first, second = (
+        torch.bincount(cell, values**power, cells).cpu().numpy() for power in (0, 1, 2)
+    )
+    mean = first / np.maximum(size, 1)
+    variance = np.maximum(second / np.maximum(size, 1) - mean * mean, 0)
+    size = size.astype(int)
     counts = np.zeros((resamples, cells), dtype=np.int64)
     filled = size > 0
     share = size[filled] / size.sum()
@@ -101,22 +107,8 @@ def draw_cells(
     sums, squares = (weight @ (moment[:, None] * of_bin) for moment in (mean, variance))
     sums += np.sqrt(squares) * random.standard_normal(sums.shape)
     for c in np.flatnonzero(exact):
-        members = values[cell == c].double().cpu().numpy()
-        sums[:, c // 2] += _sums_of_members(members, counts[:, c], random)
+        members = values[cell == c].cpu().numpy()
+        owner = np.repeat(np.arange(resamples), counts[:, c])
+        drawn = members[random.integers(len(members), size=len(owner))]
+        sums[:, c // 2] += np.bincount(owner, weights=drawn, minlength=resamples)
     return torch.from_numpy(counts), torch.from_numpy(sums)
-
-
-def _moments(values: Tensor, cell: Tensor, cells: int) -> tuple[np.ndarray, ...]:
-    """Size, mean and variance of the values in each cell."""
-    size, first, second = (
-        torch.bincount(cell, values**power, cells).cpu().numpy() for power in (0, 1, 2)
-    )
-    mean = first / np.maximum(size, 1)
-    return size.astype(int), mean, np.maximum(second / np.maximum(size, 1) - mean * mean, 0)
-
-
-def _sums_of_members(members: np.ndarray, counts: np.ndarray, random: Generator) -> np.ndarray:
-    """For each entry of `counts`, the sum of so many members drawn with replacement."""
-    owner = np.repeat(np.arange(len(counts)), counts)
-    drawn = members[random.integers(len(members), size=len(owner))]
-    return np.bincount(owner, weights=drawn, minlength=len(counts))

@@ -37,8 +37,16 @@ def smooth_ece(probs: Scored, labels: Labels = None, *, weights: Weights = None)
 
 
 def smooth_error(confidence: Tensor, correct: Tensor, weights: Tensor | None = None) -> float:
-    """smECE of (n,) confidences and hits, and of their weights."""
-    return _fixed_point(_residuals(confidence, correct, weights))
+    """smECE of (n,) confidences and hits, and of their weights: the s at which smECE_s is s."""
+    spectrum, smallest = spectrum_of(_residuals(confidence, correct, weights)), 1 / GRID
+
+    def excess(s: float) -> float:
+        return _smoothed_error(spectrum, s) - s
+
+    if excess(smallest) <= 0:  # below a grid step the bandwidth no longer matters
+        return _smoothed_error(spectrum, smallest)
+    # the error is at most 1, so that 2 is safely too wide even where every sample is sure and wrong
+    return min(float(brentq(excess, smallest, 2.0, xtol=1e-10)), 1.0)
 
 
 def _residuals(confidence: Tensor, correct: Tensor, weights: Tensor | None = None) -> np.ndarray:
@@ -51,19 +59,6 @@ def _residuals(confidence: Tensor, correct: Tensor, weights: Tensor | None = Non
     grid = torch.bincount(cell, residual - above, GRID + 2)
     grid += torch.bincount(cell + 1, above, GRID + 2)
     return (grid[:-1] / total).cpu().numpy()
-
-
-def _fixed_point(residuals: np.ndarray) -> float:
-    """The bandwidth s at which smECE_s equals s."""
-    spectrum, smallest = spectrum_of(residuals), 1 / GRID
-
-    def excess(s: float) -> float:
-        return _smoothed_error(spectrum, s) - s
-
-    if excess(smallest) <= 0:  # below a grid step the bandwidth no longer matters
-        return _smoothed_error(spectrum, smallest)
-    # the error is at most 1, so that 2 is safely too wide even where every sample is sure and wrong
-    return min(float(brentq(excess, smallest, 2.0, xtol=1e-10)), 1.0)
 
 
 def _smoothed_error(spectrum: np.ndarray, s: float) -> float:

@@ -104,14 +104,11 @@ def binned_error(
 ) -> Callable[..., float]:
     """ECE as a function of confidence and hits, whose bins are looked up once."""
     index = _bins.bin_index(torch.from_numpy(confidence), _bins.width_edges(bins)).numpy()
-    if weights is not None:
-        total = weights.sum()
-        return lambda confidence, hits: float(
-            np.abs(np.bincount(index, weights * (confidence - hits))).sum() / total
-        )
+    total = len(index) if weights is None else weights.sum()
 
     def error(confidence: np.ndarray, hits: np.ndarray) -> float:
-        return float(np.abs(np.bincount(index, confidence - hits)).sum() / len(index))
+        off = confidence - hits if weights is None else weights * (confidence - hits)
+        return float(np.abs(np.bincount(index, off)).sum() / total)
 
     return error
 

@@ -34,25 +34,6 @@ def curve(x: Sequence[float], y: Sequence[float], **style) -> Mark:
     return lambda axes: svg.tag("polyline", points=axes.points(x, y), fill="none", **style)
 
 
-def dots(x: Sequence[float], y: Sequence[float], *, square: bool = False, **style) -> Mark:
-    """A small mark at every point, round or square, so that two groups differ in more than colour.
-
-    Raises ValueError when x and y differ in length.
-    """
-    x, y = _pair(x, y)
-
-    def mark(at: float, up: float) -> str:
-        if square:
-            return svg.tag("rect", x=at - 2, y=up - 2, width=4, height=4)
-        return svg.tag("circle", cx=at, cy=up, r=2.2)
-
-    def draw(axes: svg.Axes) -> str:
-        marks = (mark(axes.x(a), axes.y(b)) for a, b in zip(x, y, strict=True))
-        return svg.tag("g", "".join(marks), **style)
-
-    return draw
-
-
 def plot(
     title: str,
     marks: Iterable[Mark],

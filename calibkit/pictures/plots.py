@@ -322,32 +322,6 @@ def _plane_in_words(points: Mapping[Role, np.ndarray], path: bool) -> str:
     return f"Accuracy lost on new data, and claimed all the same: {'; '.join(parts)}."
 
 
-def differences(rows: Mapping[str, tuple[float, float, float]], *, ax: Axes | None = None) -> Axes:
-    """Differences with their intervals, a row each, beside a line at zero.
-
-    rows: by name (mean, low, high). An interval that holds zero has a hollow dot.
-
-    Raises ValueError for no rows.
-    """
-    if not rows:
-        raise ValueError("rows must map names to (mean, low, high), got none")
-    ax = _axes(ax, 5.2, 0.6 + 0.3 * len(rows))
-    ax.axvline(0, color=DIAGONAL.colour, linewidth=1, linestyle=(0, DIAGONAL.dash))
-    for place, (mean, low, high) in enumerate(rows.values()):
-        clear = low > 0 or high < 0
-        ax.plot([low, high], [place, place], color=BLACK, linewidth=1.4, marker="")
-        ax.plot([mean], [place], "o", color=BLACK, markerfacecolor=BLACK if clear else "none")
-    ax.set_yticks(range(len(rows)), list(rows))
-    ax.invert_yaxis()
-    ax.grid(visible=False, axis="y")
-    said = "; ".join(
-        f"{name} {mean:+.3f}, from {low:+.3f} to {high:+.3f}"
-        for name, (mean, low, high) in rows.items()
-    )
-    _note(ax, f"Differences with their intervals: {said}.")
-    return ax
-
-
 def _count_strip(ax: Axes, left, width, counts, label: str) -> None:
     """A strip under the diagram, as wide as it: the samples of each bin on a log axis."""
     strip = ax.inset_axes((0, -0.34, 1, 0.22), sharex=ax)

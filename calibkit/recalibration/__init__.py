@@ -16,9 +16,8 @@ from calibkit.recalibration.affine import (
 )
 from calibkit.recalibration.beta import BetaCalibrator
 from calibkit.recalibration.binned import HistogramBinning, IsotonicCalibrator
-from calibkit.recalibration.calibrator import Calibrator
+from calibkit.recalibration.calibrator import Calibrator, LeakageError
 from calibkit.recalibration.class_prior import change_prior, logit_adjustment
-from calibkit.recalibration.leakage import LeakageError
 from calibkit.recalibration.modules import restore
 from calibkit.recalibration.temperature import (
     LIMITS,
@@ -31,27 +30,11 @@ from calibkit.recalibration.temperature import (
 from calibkit.recalibration.venn_abers import VennAbersCalibrator
 
 __all__ = [
-    "LIMITS",
-    "BetaCalibrator",
-    "BiasCorrectedTemperature",
-    "Calibrator",
-    "HistogramBinning",
-    "IsotonicCalibrator",
-    "LeakageError",
-    "MatrixScaler",
-    "Method",
-    "ShrunkMatrixScaler",
-    "StructuredMatrixScaler",
-    "StructuredVectorScaler",
-    "TemperatureEnsemble",
-    "TemperatureScaler",
-    "VectorScaler",
-    "VennAbersCalibrator",
-    "change_prior",
-    "interval_around",
-    "logit_adjustment",
-    "restore",
-    "temperature_interval",
-]
+    "LIMITS", "BetaCalibrator", "BiasCorrectedTemperature", "Calibrator", "HistogramBinning",
+    "IsotonicCalibrator", "LeakageError", "MatrixScaler", "Method", "ShrunkMatrixScaler",
+    "StructuredMatrixScaler", "StructuredVectorScaler", "TemperatureEnsemble", "TemperatureScaler",
+    "VectorScaler", "VennAbersCalibrator", "change_prior", "interval_around", "logit_adjustment",
+    "restore", "temperature_interval",
+]  # fmt: skip
 
 edge.guard(globals(), moves=True)

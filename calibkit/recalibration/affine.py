@@ -15,7 +15,7 @@ from torch import Tensor
 from calibkit import validate
 from calibkit.recalibration.calibrator import Calibrator
 from calibkit.recalibration.least_nll import ALL, least, mean_nll, need_all_classes, start_scale
-from calibkit.recalibration.modules import Affine, Map, affine
+from calibkit.recalibration.modules import Map, affine
 from calibkit.recalibration.temperature import LIMITS, nll_temperature
 from calibkit.threads import SEVERAL_THREADS, one_thread
 
@@ -44,9 +44,6 @@ class BiasCorrectedTemperature(Calibrator):
         self.temperature = 1 / (scale * slope).item() if slope > 0 else math.inf
         self.bias = bias - bias.mean()
 
-    def _module(self) -> Map:
-        return Affine(temperature=self.temperature, weight=torch.ones(1), bias=self.bias)
-
 
 class VectorScaler(Calibrator):
     """Vector scaling: logits w * z + b, one weight and one bias a class, of the least NLL.
@@ -65,9 +62,6 @@ class VectorScaler(Calibrator):
         scale = start_scale(logits.double(), labels, weights)
         weight, bias = nearest(logits.double() * scale, labels, weights, "vector")
         self.weight, self.bias = scale * weight, bias - bias.mean()
-
-    def _module(self) -> Map:
-        return Affine(temperature=1.0, weight=self.weight, bias=self.bias)
 
 
 class MatrixScaler(Calibrator):
@@ -98,9 +92,6 @@ class MatrixScaler(Calibrator):
         price[:k] = self.off_diagonal * scale**2 / (k * (k - 1)) * (1 - torch.eye(k).to(z))
         weight, self.bias = nearest(z * scale, labels, weights, "matrix", price)
         self.weight = scale * weight
-
-    def _module(self) -> Map:
-        return Affine(temperature=1.0, weight=self.weight, bias=self.bias)
 
 
 class ShrunkMatrixScaler(Calibrator):
@@ -155,9 +146,6 @@ class ShrunkMatrixScaler(Calibrator):
                 mapped = affine(u[part], weight, bias)
                 lost[penalty] += share * mean_nll(mapped, labels[part], mine).item()
         return min(lost, key=lost.__getitem__)
-
-    def _module(self) -> Map:
-        return Affine(temperature=self.temperature, weight=self.weight, bias=self.bias)
 
 
 class _Structured(Calibrator):
@@ -254,11 +242,7 @@ def smoothed(logits: Tensor, temperature: float | Tensor, smoothing: float | Ten
 
 
 def nearest(
-    u: Tensor,
-    labels: Tensor,
-    weights: Tensor | None,
-    moves: Moves,
-    price: float | Tensor = 0.0,
+    u: Tensor, labels: Tensor, weights: Tensor | None, moves: Moves, price: float | Tensor = 0.0
 ) -> tuple[Tensor, Tensor]:
     """W and b of the least NLL of W u + b, plus the sum of price * moved^2.
 

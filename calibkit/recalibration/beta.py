@@ -55,15 +55,10 @@ class Beta(Map):
     weights: Tensor
 
     def forward(self, logits: Tensor) -> Tensor:
-        odds = beta_odds(logits, self.weights.double())
+        odds = _log_odds(_log_odds_parts(logits), self.weights.double().T)
+        odds = torch.cat([-odds, odds]) if len(odds) == 1 else odds
         log_q = -torch.logaddexp(-odds, torch.zeros_like(odds))  # ONNX underflows in logsigmoid
         return log_q.log_softmax(dim=0).T.to(logits.dtype)
-
-
-def beta_odds(logits: Tensor, weights: Tensor) -> Tensor:
-    """Recalibrated log-odds (K, n) float64 of logits (n, K), by a, b, c of each class (C, 3)."""
-    odds = _log_odds(_log_odds_parts(logits), weights.T)
-    return torch.cat([-odds, odds]) if len(odds) == 1 else odds
 
 
 def _log_odds_parts(logits: Tensor) -> Tensor:

@@ -11,8 +11,7 @@ from torch.nn.functional import one_hot
 from calibkit import validate
 from calibkit.metrics.bins import Binning, edges_of
 from calibkit.recalibration.calibrator import Calibrator
-from calibkit.recalibration.modules import Map
-from calibkit.recalibration.tables import edges_table, passed, values_table
+from calibkit.recalibration.modules import Map, edges_table, passed, values_table
 
 
 class HistogramBinning(Calibrator):
@@ -43,7 +42,7 @@ class HistogramBinning(Calibrator):
         scores, hits = one_vs_rest(logits), targets(labels, logits.shape[1])
         edges = [edges_of(row, self.bins, self.binning, weights) for row in scores]
         self.edges = torch.stack(edges)
-        cell = _bin(scores, self.edges)
+        cell = torch.searchsorted(self.edges[:, 1:-1].contiguous(), scores)
         once = torch.ones_like(scores) if weights is None else weights.expand_as(scores)
         count = torch.zeros_like(self.edges[:, 1:]).scatter_add_(1, cell, once)
         positive = torch.zeros_like(count).scatter_add_(1, cell, once * hits)
@@ -132,8 +131,3 @@ def to_logits(scores: Tensor, like: Tensor) -> Tensor:
     total = scores.sum(1, keepdim=True)
     scores = torch.where(total > 0, scores / total, 1 / scores.shape[1])  # all 0: know nothing
     return scores.to(like.dtype).clamp(min=torch.finfo(like.dtype).tiny).log()
-
-
-def _bin(scores: Tensor, edges: Tensor) -> Tensor:
-    """Index (C, n) of the bin (lo, hi] of each score (C, n), given edges (C, bins + 1)."""
-    return torch.searchsorted(edges[:, 1:-1].contiguous(), scores)

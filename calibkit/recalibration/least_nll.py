@@ -25,11 +25,8 @@ def mean_nll(z: Tensor, labels: Tensor, weights: Tensor | None = None, rows: sli
     """The weighted mean NLL of logits z (m, K), which are those of some `rows` of the labels."""
     if weights is None:
         return cross_entropy(z, labels[rows])
-    return weights[rows] @ _nll(z, labels[rows]) / weights[rows].sum()
-
-
-def _nll(z: Tensor, labels: Tensor) -> Tensor:
-    return cross_entropy(z, labels, reduction="none")
+    each = cross_entropy(z, labels[rows], reduction="none")
+    return weights[rows] @ each / weights[rows].sum()
 
 
 def start_scale(z: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:

@@ -17,7 +17,7 @@ from torch import Tensor
 from calibkit import metrics, validate
 from calibkit.metrics.weighting import Weights, kept
 from calibkit.recalibration.calibrator import Calibrator, warn
-from calibkit.recalibration.modules import Affine, Map, cooled
+from calibkit.recalibration.modules import Map, cooled
 from calibkit.validate import Array
 
 Method = Literal["nll", "ece_grid"]
@@ -48,11 +48,7 @@ class TemperatureScaler(Calibrator):
     """
 
     def __init__(
-        self,
-        method: Method = "nll",
-        *,
-        bins: int = 15,
-        limits: tuple[float, float] = LIMITS,
+        self, method: Method = "nll", *, bins: int = 15, limits: tuple[float, float] = LIMITS
     ):
         validate.integer("bins", bins, 1)
         if not isinstance(limits, Sequence) or len(limits) != 2:
@@ -86,9 +82,6 @@ class TemperatureScaler(Calibrator):
 
     def _apply(self, logits: Tensor) -> Tensor:
         return cooled(logits, self.temperature)
-
-    def _module(self) -> Map:
-        return Affine(temperature=self.temperature, weight=torch.ones(1), bias=torch.zeros(1))
 
 
 class TemperatureEnsemble(Calibrator):
@@ -191,11 +184,7 @@ def temperature_interval(
 
 
 def interval_around(
-    temperature: float,
-    logits: Tensor,
-    labels: Tensor,
-    level: float,
-    weights: Tensor | None = None,
+    temperature: float, logits: Tensor, labels: Tensor, level: float, weights: Tensor | None = None
 ) -> tuple[float, float]:
     """`temperature_interval` where the temperature of least NLL is known, of checked arguments.
 

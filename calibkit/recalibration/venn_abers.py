@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import torch
 from scipy.optimize import isotonic_regression
 from torch import Tensor
 
 from calibkit.recalibration.binned import one_vs_rest, targets, to_logits
 from calibkit.recalibration.calibrator import Calibrator
-from calibkit.recalibration.modules import Map
-from calibkit.recalibration.tables import edges_table, passed, values_table
+from calibkit.recalibration.modules import Map, edges_table, passed, values_table
 
 Step = tuple[np.ndarray, np.ndarray]
 
@@ -34,8 +32,12 @@ class VennAbersCalibrator(Calibrator):
 
     def _fit(self, logits: Tensor, labels: Tensor) -> None:
         scores, hits = one_vs_rest(logits), targets(labels, logits.shape[1])
-        pairs = map(_both, scores.cpu().numpy(), hits.cpu().numpy())
-        self.steps = [tuple(_on(scores.device, step) for step in pair) for pair in pairs]
+        classes = zip(scores.cpu().numpy(), hits.cpu().numpy(), strict=True)
+        on_device = scores.new_tensor
+        self.steps = [
+            tuple((on_device(at), on_device(values)) for at, values in _both(*one))
+            for one in classes
+        ]
 
     def _module(self) -> Map:
         numbers: dict[str, Tensor] = {}
@@ -69,7 +71,8 @@ def _both(scores: np.ndarray, hits: np.ndarray) -> list[Step]:
     ]
     # a negative below all scores is the only one there, as is a positive above them
     p0, p1 = np.array([0.0, *with_label[0]]), np.array([*with_label[1], 1.0])
-    return [_stepping(at, values) for values in (p0, p1)]
+    changes = [(values, np.diff(values) != 0) for values in (p0, p1)]
+    return [(at[new], values[np.append(True, new)]) for values, new in changes]
 
 
 def _regressed(right: np.ndarray, counts: np.ndarray, k: int, label: float) -> float:
@@ -78,13 +81,3 @@ def _regressed(right: np.ndarray, counts: np.ndarray, k: int, label: float) -> f
     right[k] += label
     counts[k] += 1
     return float(isotonic_regression(right / counts, weights=counts).x[k])
-
-
-def _stepping(at: np.ndarray, values: np.ndarray) -> Step:
-    """Only the places where the value changes."""
-    changes = np.diff(values) != 0
-    return at[changes], np.append(values[:1], values[1:][changes])
-
-
-def _on(device: torch.device, step: Step) -> tuple[Tensor, ...]:
-    return tuple(torch.as_tensor(part, device=device) for part in step)

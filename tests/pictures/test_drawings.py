@@ -67,20 +67,16 @@ def test_a_pooled_frame_shows_all_samples():
 
 
 @pytest.mark.parametrize("log_x", [False, True])
-def test_a_plot_has_its_curves_and_dots_where_the_data_are(log_x):
+def test_a_plot_has_its_curves_where_the_data_are(log_x):
     x, y = [1, 3, 20, 100], [0.5, 2.5, 1.0, 9.0]  # the last lies beyond the axes
     role = palette.CURED
     marks = [
         panels.curve(x, y, **svg.stroke(role)),
-        panels.dots([2], [1], fill=palette.BLUE),
-        panels.dots([50], [3], square=True, fill=palette.ORANGE),
     ]
     ticks = {"x_ticks": (1, 10, 100), "y_ticks": (0, 2, 4)}
     drawn = panels.plot("a plot", marks, x_label="n", y_label="error", log_x=log_x, **ticks)
     (plot,) = picture(panels.frame([drawn], title="", readout="").panels[0]).plots
     plot.is_at(plot.one("line", reading.line(role)), x, y)
-    plot.is_at(plot.one("marker", Look(palette.BLUE, marker="o")), [2], [1])
-    plot.is_at(plot.one("marker", Look(palette.ORANGE, marker="s")), [50], [3])
     assert (plot.title, plot.x_label, plot.y_label) == ("a plot", "n", "error")
     check_ranges(plot, (1, 100), (0, 4))
     assert plot.x.log is log_x

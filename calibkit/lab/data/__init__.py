@@ -11,22 +11,9 @@ from calibkit.lab.data.prepared import Texts, channel_statistics, load, load_tex
 from calibkit.lab.data.sentences import Notes, notes
 
 __all__ = [
-    "Clusters",
-    "Dataset",
-    "NoisyDigits",
-    "Notes",
-    "Predictions",
-    "Splits",
-    "Texts",
-    "channel_statistics",
-    "clusters",
-    "digits",
-    "from_batches",
-    "load",
-    "load_text",
-    "noisy_digits",
-    "notes",
-    "splits_of",
-]
+    "Clusters", "Dataset", "NoisyDigits", "Notes", "Predictions", "Splits", "Texts",
+    "channel_statistics", "clusters", "digits", "from_batches", "load", "load_text",
+    "noisy_digits", "notes", "splits_of",
+]  # fmt: skip
 
 edge.guard(globals())

@@ -20,22 +20,7 @@ from calibkit.lab.models.residual import (
 from calibkit.lab.models.text import text_bag, text_cnn, text_lstm, text_transformer
 
 __all__ = [
-    "Classifier",
-    "cnn",
-    "convnet",
-    "densenet121",
-    "lenet5",
-    "mlp",
-    "mlp_mixer",
-    "resnet",
-    "resnet18",
-    "resnet34",
-    "resnet50",
-    "text_bag",
-    "text_cnn",
-    "text_lstm",
-    "text_transformer",
-    "vgg16",
-    "vit",
-    "wide_resnet",
-]
+    "Classifier", "cnn", "convnet", "densenet121", "lenet5", "mlp", "mlp_mixer", "resnet",
+    "resnet18", "resnet34", "resnet50", "text_bag", "text_cnn", "text_lstm", "text_transformer",
+    "vgg16", "vit", "wide_resnet",
+]  # fmt: skip

@@ -17,26 +17,7 @@ from calibkit.lab.translation.training import (
 )
 
 __all__ = [
-    "END",
-    "PAD",
-    "SPECIAL",
-    "START",
-    "UNKNOWN",
-    "Pairs",
-    "Plan",
-    "Run",
-    "Translator",
-    "beam",
-    "bleu",
-    "distance",
-    "fit",
-    "fit_all",
-    "judged",
-    "logits_of",
-    "results",
-    "rows_of",
-    "scorer",
-    "tokens",
-    "translate",
-    "translate_all",
-]
+    "END", "PAD", "SPECIAL", "START", "UNKNOWN", "Pairs", "Plan", "Run", "Translator", "beam",
+    "bleu", "distance", "fit", "fit_all", "judged", "logits_of", "results", "rows_of", "scorer",
+    "tokens", "translate", "translate_all",
+]  # fmt: skip
