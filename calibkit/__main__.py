@@ -235,14 +235,11 @@ def _demand_files(options) -> None:
     for name in ("file", "labels", "calibration", "other"):
         file = getattr(options, name)
         if file is not None and not Path(file).exists():
-            near = difflib.get_close_matches(Path(file).name, _names_beside(file), n=1)
+            folder = Path(file).absolute().parent
+            beside = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+            near = difflib.get_close_matches(Path(file).name, beside, n=1)
             meant = f"; did you mean {near[0]!r}?" if near else "; look at its name and its folder"
             raise FileNotFoundError(f"no file {file}{meant}")
-
-
-def _names_beside(file: str) -> list[str]:
-    folder = Path(file).absolute().parent
-    return [path.name for path in folder.iterdir()] if folder.is_dir() else []
 
 
 def _demand_writable(target: Path, option: str = "--target") -> None:
@@ -261,11 +258,16 @@ def _demand_writable(target: Path, option: str = "--target") -> None:
 def _parser(*, with_course: bool = True) -> argparse.ArgumentParser:
     called = Path(sys.argv[0]).stem == "calibkit"
     prog = "calibkit" if called else "python -m calibkit"
+    groups = (
+        f"{group}:\n" + "\n".join(f"  {name:<12} {words}" for name, words in commands.items())
+        for group, commands in GROUPS.items()
+    )
+    listed = "\n\n".join(groups)
     parser = argparse.ArgumentParser(
         prog=prog,
         usage="%(prog)s COMMAND ...",
         description="A course on the calibration of deep networks, and an audit of your own.",
-        epilog=f"{_listed()}\n\n{prog} COMMAND --help says what a command takes.",
+        epilog=f"{listed}\n\n{prog} COMMAND --help says what a command takes.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"calibkit {__version__}")
@@ -281,15 +283,6 @@ def _parser(*, with_course: bool = True) -> argparse.ArgumentParser:
         add.description = f"{HELP[name][0].upper()}{HELP[name][1:]}."
         add.formatter_class = argparse.RawDescriptionHelpFormatter
     return parser
-
-
-def _listed() -> str:
-    """All commands, group by group."""
-    groups = (
-        f"{group}:\n" + "\n".join(f"  {name:<12} {words}" for name, words in commands.items())
-        for group, commands in GROUPS.items()
-    )
-    return "\n\n".join(groups)
 
 
 EXAMPLE = """\

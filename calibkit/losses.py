@@ -411,8 +411,7 @@ def _visible(tensor: Tensor) -> bool:
 
 def _inputs(logits: Array, target: Array, *, labels_for: str = "") -> tuple[Tensor, Tensor]:
     """Checked (n, K) logits in float32 or better with (n,) labels or (n, K) soft labels."""
-    logits = validate.floating("logits", logits, ndim=2)
-    validate.class_columns("logits", logits)
+    logits = validate.matrix("logits", logits)
     look = _visible(logits)
     if look:
         validate.refuse_probs("logits", logits.detach())

@@ -10,13 +10,13 @@ import functools
 import math
 import zlib
 from dataclasses import dataclass
-from typing import Literal, get_args, overload
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor
 
 from calibkit import devices, edge, validate
-from calibkit.validate import Array, Numbers
+from calibkit.validate import Array
 
 Part = Literal["both", "inputs", "labels"]
 PARTS = get_args(Part)
@@ -215,36 +215,6 @@ def cutmix(
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(_seed(generator))
         return v2.CutMix(alpha=alpha, num_classes=classes)(images, labels)
-
-
-@overload
-def label_entropy(alpha: float, *, classes: int | None = None) -> float: ...
-@overload
-def label_entropy(alpha: Array, *, classes: int | None = None) -> Tensor: ...
-def label_entropy(alpha: Numbers, *, classes: int | None = None) -> float | Tensor:
-    """Mean entropy of a mixed label: E H(lam) = psi(2 alpha + 1) - psi(alpha + 1), in nats.
-
-    lam ~ Beta(alpha, alpha), H(lam) = -lam log lam - (1 - lam) log(1 - lam). It rises from 0 at
-    alpha -> 0 to log 2 at infinity. With `classes`, K equally likely ones, a partner of the same
-    class (probability 1 / K) leaves the label certain: times 1 - 1 / K. A number gives a float.
-    Raises ValueError or TypeError naming the argument.
-    Source: Thulasidasan et al. 2019; digamma by E[lam log lam].
-
-    >>> round(label_entropy(1.0), 12)  # -2 times the integral of x log x over [0, 1]
-    0.5
-    """
-    values = validate.as_tensor("alpha", alpha)
-    if values.dtype == torch.bool:
-        raise TypeError(f"alpha must be real numbers, got {values.dtype}")
-    device, values = values.device, values.cpu().double()
-    good = (values > 0) & torch.isfinite(values)
-    if not bool(good.all()):
-        raise ValueError(f"alpha must be positive and finite, got {values[~good][0].item():g}")
-    psi = torch.special.digamma
-    entropy = psi(2 * values + 1) - psi(values + 1)
-    if classes is not None:
-        entropy = entropy * (1 - 1 / validate.integer("classes", classes, 2))
-    return entropy.item() if isinstance(alpha, int | float) else devices.moved(entropy, device)
 
 
 def _seed(generator: torch.Generator) -> int:

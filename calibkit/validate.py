@@ -57,7 +57,6 @@ class Interval(NamedTuple):
         return f"{'[('[self.open_low]}{self.low:.12g}, {self.high:.12g}{'])'[self.open_high]}"
 
 
-REAL = Interval(-math.inf, math.inf, True, True)
 UNIT = Interval(0, 1)
 PART = Interval(0, 1, open_low=True)
 BELOW_HALF = Interval(0, 0.5, True, True)
@@ -294,15 +293,6 @@ def unit_interval(name: str, tensor: Tensor, remedy: str | Callable[[], str]) ->
     )
 
 
-def class_columns(name: str, tensor: Tensor) -> None:
-    """Refuse a score matrix with fewer than two classes."""
-    if tensor.shape[1] < 2:
-        raise ValueError(
-            f"{name} must have one column per class, at least 2, got shape {tuple(tensor.shape)}; "
-            f"for a binary score s pass torch.stack([1 - s, s], dim=1)"
-        )
-
-
 def row_sum_tolerance(dtype: torch.dtype, classes: int, decimals: int | None = None) -> float:
     """How far from 1 a row of probabilities may sum: 1e-4, or what its rounding takes away.
 
@@ -376,7 +366,7 @@ def probs(value, name: str = "probs") -> Tensor:
     Those of 16 bits come back in float64, and rounded ones of a CSV as they are: rows are not
     divided by their sums, which would move confidences over the edges of bins.
     """
-    tensor = _matrix(name, value)
+    tensor = matrix(name, value)
     tolerance = row_sum_tolerance(tensor.dtype, tensor.shape[1])
     if tensor.dtype in HALVES:
         tensor = tensor.double()
@@ -389,7 +379,11 @@ def probs(value, name: str = "probs") -> Tensor:
         return f"if these are logits pass scipy.special.softmax({name}, axis=1)"
 
     tensor = unit_interval(name, tensor, remedy)
-    if _sums_to_one(tensor, tolerance):
+    # every row surely sums to 1: by a product for short rows and a sum for long ones
+    ones = tensor.new_ones(tensor.shape[1])
+    sums = tensor.mv(ones) if len(ones) <= 64 else tensor.sum(dim=1)
+    low, high = (bound.item() for bound in torch.aminmax(sums))
+    if low >= 1 - tolerance and high <= 1 + tolerance:
         return tensor
     off = (tensor.sum(dim=1) - 1).abs()
     if off.max().item() > tolerance:
@@ -412,7 +406,7 @@ def _refuse_unless_rounded(name: str, tensor: Tensor, off: Tensor) -> None:
 
 def logits(value, name: str = "logits") -> Tensor:
     """(n, K) finite scores of any size."""
-    return finite(name, _matrix(name, value))
+    return finite(name, matrix(name, value))
 
 
 def labels(
@@ -435,9 +429,7 @@ def labels(
     same_length(name, len(tensor), n)
     if device is not None:
         same_device(name, tensor, device, of)
-    signed = (
-        tensor.long()
-    )  # the unsigned types of more than 8 bits know neither minimum nor maximum
+    signed = tensor.long()  # unsigned types of more than 8 bits know neither minimum nor maximum
     low, high = (bound.item() for bound in torch.aminmax(signed))
     if low < 0 or high >= classes:
         wrong = low if low < 0 else high
@@ -481,7 +473,7 @@ def weights(value, *, n: int, device=None, of: str = "the predictions") -> Tenso
 
 def predictions(probs_, labels_) -> tuple[Tensor, Tensor]:
     """Checked (n, K) probabilities with their (n,) labels."""
-    tensor = _matrix("probs", probs_)
+    tensor = matrix("probs", probs_)
     n, classes = tensor.shape
     target = labels(labels_, n=n, classes=classes, device=tensor.device)
     return probs(tensor), target
@@ -524,24 +516,20 @@ def refuse_probs(name: str, logits: Tensor) -> None:
         )
 
 
-def _matrix(name: str, value) -> Tensor:
+def matrix(name: str, value) -> Tensor:
     """(n, K) floating scores with K >= 2."""
     tensor = floating(name, value, ndim=2)
-    class_columns(name, tensor)
+    if tensor.shape[1] < 2:
+        raise ValueError(
+            f"{name} must have one column per class, at least 2, got shape {tuple(tensor.shape)}; "
+            f"for a binary score s pass torch.stack([1 - s, s], dim=1)"
+        )
     return tensor
-
-
-def _sums_to_one(tensor: Tensor, tolerance: float) -> bool:
-    """Whether every row surely sums to 1, by a product for short rows and a sum for long ones."""
-    ones = tensor.new_ones(tensor.shape[1])
-    sums = tensor.mv(ones) if len(ones) <= 64 else tensor.sum(dim=1)
-    low, high = (bound.item() for bound in torch.aminmax(sums))
-    return low >= 1 - tolerance and high <= 1 + tolerance
 
 
 def scores(logits_, labels_) -> tuple[Tensor, Tensor]:
     """Checked (n, K) logits with their (n,) labels."""
-    tensor = _matrix("logits", logits_)
+    tensor = matrix("logits", logits_)
     n, classes = tensor.shape
     target = labels(labels_, n=n, classes=classes, device=tensor.device)
     return finite("logits", tensor), target
@@ -599,13 +587,11 @@ def distribution(name: str, value, classes: int) -> Tensor:
     tensor = as_tensor(name, value, ndim=1).detach().cpu().double()
     same_length(name, len(tensor), classes, "class")
     off = ROW_SUM_TOLERANCE
-    if bool((tensor >= -off).all()) and abs(tensor.sum().item() - 1) < off:
-        tensor = tensor.clamp(min=0)
-    else:
+    if not (bool((tensor >= -off).all()) and abs(tensor.sum().item() - 1) < off):
         raise ValueError(
             f"{name} must hold fractions that sum to 1, got {tensor.tolist()}; divide by the sum"
         )
-    return tensor
+    return tensor.clamp(min=0)
 
 
 def level(value) -> float:
@@ -707,11 +693,6 @@ def distributions(
     lists = not any(isinstance(value, Tensor | np.ndarray) for value in rows.values())
     plain = scalar and lists and shared[0].ndim == 1
     return shared, tensor.to(shared[0].device)[..., None], plain
-
-
-def real(name: str, value, *, ndim: int) -> Tensor:
-    """A finite float64 tensor of `ndim` dimensions."""
-    return finite(name, as_tensor(name, _real(name, value), ndim=ndim))
 
 
 def _real(name: str, value, device=None) -> Tensor:

@@ -148,7 +148,6 @@ ENTRIES = {
     "mixing.mixup of inputs": lambda d: mixing.mixup(d.images, d.few, mix="inputs", **DRAWN),
     "mixing.word_mixup": lambda d: mixing.word_mixup(d.words, d.few, **DRAWN),
     "mixing.cutmix": lambda d: mixing.cutmix(d.images, d.few, **DRAWN),
-    "mixing.label_entropy": lambda d: mixing.label_entropy(d.unit),
     "mixing.Mix": lambda d: [
         MIX.apply(d.images),
         MIX.soft_labels(d.few, 4),

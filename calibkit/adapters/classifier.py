@@ -59,7 +59,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if sample_weight is not None:
             weights = validate.weights(sample_weight, n=len(y)).numpy()
         if _is_fitted(self.model):
-            logits = self._of_fitted(X)
+            self.model_ = self.model
+            logits = self._scores(X)
         else:
             logits = self._out_of_fold(X, y, weights, groups)
         self.classes_ = self.model_.classes_
@@ -88,10 +89,6 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """(n,) the class of the largest probability."""
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
-
-    def _of_fitted(self, X: Any) -> torch.Tensor:
-        self.model_ = self.model
-        return self._scores(X)
 
     def _scores(self, X: Any) -> torch.Tensor:
         method = _method(self.model_)

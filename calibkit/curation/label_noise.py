@@ -105,7 +105,11 @@ def classwise_noise(
     classes = validate.integer("classes", classes, 2)
     labels = as_labels(labels, classes)
     generator = validate.generator(seed)
-    p = _rates(rates, classes, generator)
+    if _is_number(rates):
+        ramp = torch.linspace(0, validate.fraction("rates", rates), classes, dtype=torch.float64)
+        p = ramp[torch.randperm(classes, generator=generator)]
+    else:
+        p = _given_rates(rates, classes)
     law = _reassignment(p, exclude_true)
     size = labels.bincount(minlength=classes).cpu()
     count = (p * size).round().long()
@@ -177,9 +181,8 @@ def _reassignment(rates: Tensor, exclude_true: bool) -> Tensor:
 
 
 def _noisy(labels: Tensor, flipped: Tensor, new: Tensor, rates: Tensor, matrix: Tensor) -> Noisy:
-    noisy = labels.scatter(0, flipped, new)
-    device = labels.device
-    return Noisy(noisy, labels, flipped, *devices.moved([rates, matrix], device))
+    law = devices.moved([rates, matrix], labels.device)
+    return Noisy(labels.scatter(0, flipped, new), labels, flipped, *law)
 
 
 # --- checks ---
@@ -191,14 +194,6 @@ def _check(kind: str, kinds: tuple[str, ...], exclude_true: bool) -> None:
         raise ValueError(
             "exclude_true=True is impossible when labels are shuffled; pass kind='uniform'"
         )
-
-
-def _rates(rates: Numbers, classes: int, generator: torch.Generator) -> Tensor:
-    """Rates as given, or a ramp up to one number over the classes in random order."""
-    if not _is_number(rates):
-        return _given_rates(rates, classes)
-    ramp = torch.linspace(0, validate.fraction("rates", rates), classes, dtype=torch.float64)
-    return ramp[torch.randperm(classes, generator=generator)]
 
 
 def _is_number(value) -> bool:

@@ -49,21 +49,19 @@ def class_tally(
     looked up, all classes in one scatter; the first bin is what they leave of the column sums.
     """
     bins = _bins.check_options(bins)
-    if weights is not None:
-        rows, target, checked = kept(weights, *validate.predictions(probs, labels))
+    rows, target, checked = kept(weights, *validate.predictions(probs, labels))
+    if checked is not None:
         return _weighted_tally(rows, target, checked, bins)
-    probs, labels = validate.predictions(probs, labels)
-    probs = probs.detach()
-    n, classes = probs.shape
-    flat = probs.flatten()
+    n, classes = rows.shape
+    flat = rows.detach().flatten()
     where = (flat > 0.5 / bins).nonzero()[:, 0]  # half an edge: rounding of the edge has no say
     high = flat[where].double()
     cell = _cell(high, where % classes, bins, classes)
     counts = torch.bincount(cell, minlength=bins * classes).view(bins, classes).double()
     total = torch.bincount(cell, high, bins * classes).view(bins, classes).double()
     counts[0] += n - counts.sum(0)
-    total[0] += sum(block.sum(0) for block in blocks(probs)) - total.sum(0)
-    cell = _cell(of_label(probs, labels), labels, bins, classes)
+    total[0] += sum(block.sum(0) for block in blocks(rows)) - total.sum(0)
+    cell = _cell(of_label(rows, target), target, bins, classes)
     hits = torch.bincount(cell, minlength=bins * classes)
     return counts, hits.view(bins, classes).double(), total
 

@@ -72,10 +72,7 @@ def action_cost(actions: Array, truth: Array, costs: Array, *, weights: Weights 
         table = _table(costs, given)
         labels = validate.labels(given, n=len(given), classes=table.shape[1], name="truth")
         each = table[_actions(actions, labels, table), labels]
-    if weights is None:
-        return mean(each, None)
-    each, checked = kept(weights, each)
-    return mean(each, checked)
+    return mean(*kept(weights, each))
 
 
 def decision_cost(probs: Array, truth: Array, costs: Array, *, weights: Weights = None) -> float:
@@ -139,10 +136,7 @@ def net_benefit(
     t = validate.number("threshold", threshold, 0, 1, open_low=True, open_high=True)
     came = came.double()
     each = torch.where(said >= t, came - (1 - came) * t / (1 - t), 0.0)
-    if weights is None:
-        return mean(each, None)
-    each, checked = kept(weights, each)
-    return mean(each, checked)
+    return mean(*kept(weights, each))
 
 
 def _table(costs: Array, rows: Tensor) -> Tensor:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-import torch
 from torch import Tensor
 
 from calibkit import validate
@@ -80,15 +79,16 @@ def ece_by_group(
     groups = validate.labels(
         groups, n=len(probs), classes=count, device=probs.device, name="groups"
     )
-    if weights is not None:
-        probs, labels, groups, weights = kept(weights, probs, labels, groups)
-    members = ((groups == group).nonzero()[:, 0] for group in range(count))
+    rows, target, of_rows, checked = kept(weights, probs, labels, groups)
+    members = ((of_rows == group).nonzero()[:, 0] for group in range(count))
 
-    def of(rows: Tensor) -> float:
-        mine = None if weights is None else weights[rows]
-        return ece(probs[rows], labels[rows], bins=bins, weights=mine) if len(rows) else math.nan
+    def of(member: Tensor) -> float:
+        mine = None if checked is None else checked[member]
+        return (
+            ece(rows[member], target[member], bins=bins, weights=mine) if len(member) else math.nan
+        )
 
-    return [of(rows) for rows in members]
+    return [of(member) for member in members]
 
 
 def mce(
@@ -163,9 +163,7 @@ def signed_gap(probs: Scored, labels: Labels = None, *, weights: Weights = None)
     -0.25
     """
     confidence, correct, checked = weighed(probs, labels, weights)
-    if checked is not None:
-        return mean(confidence.double() - correct.double(), checked)
-    return float(confidence.sum(dtype=torch.float64) - correct.sum()) / len(correct)
+    return mean(confidence.double() - correct.double(), checked)
 
 
 def debiased_ece(
@@ -262,6 +260,5 @@ def true_calibration_error(
         )
     confidence, best = probs.detach().max(dim=1)
     truth = posterior.detach().gather(1, best[:, None])[:, 0]
-    if weights is not None:
-        confidence, truth, weights = kept(weights, confidence, truth)
-    return diagram(confidence, truth, bins, binning, "right", weights).error(norm)
+    each, truth, checked = kept(weights, confidence, truth)
+    return diagram(each, truth, bins, binning, "right", checked).error(norm)

@@ -92,10 +92,8 @@ def _checked(a, b, labels: Labels):
 def _weighed(a, b, labels, weights: Weights) -> tuple:
     """Both predictions and the labels of the rows of positive weight, and their weights or None."""
     if not isinstance(a, TopLabel):
-        return (a, b, labels, None) if weights is None else kept(weights, a, b, labels)
+        return kept(weights, a, b, labels)
     weights = _given_once(a, b, weights)
-    if weights is None:
-        return a, b, labels, None
     *parts, checked = kept(weights, a.confidence, a.correct, b.confidence, b.correct)
     return TopLabel(*parts[:2]), TopLabel(*parts[2:]), labels, checked
 
@@ -117,7 +115,8 @@ def _per_sample(
     if metric == "nll":
         return _nll(*rows_of(probs, labels)[:2]), None
     if metric == "brier":
-        return _brier(*rows_of(probs, labels)[:2]), None
+        rows, target, _ = rows_of(probs, labels)
+        return rows.double().square().sum(1) - 2 * of_label(rows, target) + 1, None
     confidence, correct = top(probs, labels)
     if metric == "accuracy":
         return correct.double(), None
@@ -140,7 +139,3 @@ def _nll(probs: Tensor, labels: Tensor) -> Tensor:
             f"in row {int(each.argmax())}; compare 'brier'"
         )
     return each
-
-
-def _brier(probs: Tensor, labels: Tensor) -> Tensor:
-    return probs.double().square().sum(1) - 2 * of_label(probs, labels) + 1

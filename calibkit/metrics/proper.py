@@ -38,10 +38,8 @@ def brier(probs: Array, labels: Array, *, weights: Weights = None) -> float:
     0.08
     """
     probs, labels, checked = classes_of(probs, labels, weights)
-    if checked is not None:
-        each = _squares(probs) - 2 * of_label(probs, labels)
-        return mean(each, checked) + 1
-    return float((_sum_of_squares(probs) - 2 * of_label(probs, labels).sum()) / len(labels)) + 1
+    n, squares, of_labels = _sums(probs, of_label(probs, labels), checked)
+    return float((squares - 2 * of_labels) / n) + 1
 
 
 class BrierParts(NamedTuple):

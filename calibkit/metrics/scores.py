@@ -23,9 +23,7 @@ def accuracy(probs: Scored, labels: Labels = None, *, weights: Weights = None) -
     0.5
     """
     _, correct, checked = weighed(probs, labels, weights)
-    if checked is not None:
-        return mean(correct, checked)
-    return int(correct.sum()) / len(correct)
+    return mean(correct, checked)
 
 
 def top_k_accuracy(probs: Array, labels: Array, *, k: int = 5, weights: Weights = None) -> float:
@@ -42,9 +40,7 @@ def top_k_accuracy(probs: Array, labels: Array, *, k: int = 5, weights: Weights 
     of_label = probs.gather(1, labels[:, None])
     lower_class = torch.arange(probs.shape[1], device=probs.device) < labels[:, None]
     ahead = (probs > of_label) | ((probs == of_label) & lower_class)
-    if checked is not None:
-        return mean(ahead.sum(1) < k, checked)
-    return int((ahead.sum(1) < k).sum()) / len(labels)
+    return mean(ahead.sum(1) < k, checked)
 
 
 def confident_share(
@@ -63,11 +59,7 @@ def confident_share(
     threshold = validate.fraction("threshold", threshold)
     confidence, correct, checked = weighed(probs, labels, weights)
     sure = confidence.double() > threshold
-    if checked is not None:
-        return mean(sure, checked), mean(correct[sure], checked[sure])
-    count = int(sure.sum())
-    right = int((sure & correct).sum())
-    return count / len(sure), right / count if count else float("nan")
+    return mean(sure, checked), mean(correct[sure], checked if checked is None else checked[sure])
 
 
 def entropy(probs: Array) -> Tensor:

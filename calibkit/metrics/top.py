@@ -100,10 +100,7 @@ def weighed(
         if weights is not None:
             raise TypeError("weights must be left out: the TopLabel given has its own")
         weights, probs = probs.weights, TopLabel(probs.confidence, probs.correct)
-    confidence, correct = top(probs, labels)
-    if weights is None:
-        return confidence, correct, None
-    return kept(weights, confidence, correct)  # type: ignore[return-value]
+    return kept(weights, *top(probs, labels))
 
 
 def rows_of(
@@ -124,10 +121,7 @@ def classes_of(
     probs: Array, labels: Array | None, weights: Weights = None
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     """Checked (n, K) probabilities, (n,) labels and weights as in `weighed`."""
-    rows, target = validate.predictions(probs, labels)
-    if weights is None:
-        return rows, target, None
-    return kept(weights, rows, target)  # type: ignore[return-value]
+    return kept(weights, *validate.predictions(probs, labels))
 
 
 def of_label(probs: Tensor, labels: Tensor) -> Tensor:

@@ -7,6 +7,8 @@ draw rows with their weights, and not copies of them, so that no repetition make
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -16,12 +18,16 @@ from calibkit.validate import Array
 Weights = Array | None  # (n,) of the rows, 0 or more; None counts every row once
 
 
-def kept(weights: Weights, *parts: Tensor) -> tuple[Tensor, ...]:
+def kept(weights: Weights, *parts: Any) -> tuple[Any, ...]:
     """The rows of positive weight: of every part (n, ...), and last their float64 weights.
+
+    Without weights all rows, and None.
 
     >>> [part.tolist() for part in kept([2, 0], torch.tensor([0.5, 0.75]))]
     [[0.5], [2.0]]
     """
+    if weights is None:
+        return (*parts, None)
     checked = validate.weights(weights, n=len(parts[0]), device=parts[0].device)
     positive = checked > 0
     if bool(positive.all()):

@@ -55,7 +55,11 @@ def plot(
 
     def draw(left: float, top: float) -> str:
         axes = svg.Axes(left + INSET[0], top + INSET[1], SIDE, SIDE, x_range, y_range, log_x)
-        data = _cut_off(axes, "".join(mark(axes) for mark in marks))
+        # a picture of its own inside the axes: what reaches beyond them is not drawn
+        place: dict[str, Any] = {"x": axes.left, "y": axes.top}
+        place |= {"width": axes.width, "height": axes.height}
+        box = " ".join(f"{v:g}" for v in place.values())
+        data = svg.tag("svg", "".join(mark(axes) for mark in marks), **place, viewBox=box)
         return _title(left, top, title) + data + axes.frame(x_label, y_label, x_ticks, y_ticks)
 
     return draw
@@ -118,10 +122,3 @@ def _range(name: str, ticks: Sequence[float]) -> tuple[float, float]:
 
 def _title(left: float, top: float, title: str) -> str:
     return svg.text(left + INSET[0] + SIDE / 2, top + INSET[1] - 9, title, size=13)
-
-
-def _cut_off(axes: svg.Axes, content: str) -> str:
-    """A picture of its own inside the axes: what reaches beyond them is not drawn."""
-    place: dict[str, Any] = {"x": axes.left, "y": axes.top}
-    place |= {"width": axes.width, "height": axes.height}
-    return svg.tag("svg", content, **place, viewBox=" ".join(f"{v:g}" for v in place.values()))

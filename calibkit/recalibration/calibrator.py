@@ -58,8 +58,9 @@ class Calibrator:
         raise NotImplementedError
 
     def _module(self) -> Map:
-        affine = {"temperature": 1.0, "weight": torch.ones(1), "bias": torch.zeros(1)}
-        return Affine(**{name: getattr(self, name, value) for name, value in affine.items()})
+        plain: dict[str, Any] = {"temperature": 1.0, "weight": torch.ones(1)}
+        plain["bias"] = torch.zeros(1)
+        return Affine(**{name: getattr(self, name, value) for name, value in plain.items()})
 
     def _apply(self, logits: Tensor) -> Tensor:
         return self._module().to(logits.device)(logits)

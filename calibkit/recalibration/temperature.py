@@ -177,10 +177,9 @@ def temperature_interval(
     logits, labels = validate.scores(logits, labels)
     validate.refuse_probs("logits", logits)
     level = validate.level(level)
-    if weights is not None:
-        logits, labels, weights = kept(weights, logits, labels)
-    temperature = nll_temperature(logits.detach(), labels, *LIMITS, weights)
-    return interval_around(temperature, logits, labels, level, weights)
+    z, target, checked = kept(weights, logits.detach(), labels)
+    temperature = nll_temperature(z, target, *LIMITS, checked)
+    return interval_around(temperature, z, target, level, checked)
 
 
 def interval_around(

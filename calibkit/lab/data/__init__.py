@@ -1,8 +1,7 @@
 """Datasets whose truth is known, and the two containers that every lesson passes around."""
 
 from calibkit import edge
-from calibkit.lab.data.batches import from_batches
-from calibkit.lab.data.dataset import Dataset, Splits
+from calibkit.lab.data.dataset import Dataset, Splits, from_batches
 from calibkit.lab.data.digits_in_noise import NoisyDigits, noisy_digits
 from calibkit.lab.data.gaussians import Clusters, clusters
 from calibkit.lab.data.handwriting import digits

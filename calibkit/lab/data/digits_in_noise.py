@@ -67,10 +67,18 @@ class NoisyDigits:
         if images.shape[1:] != (1, 8, 8):
             raise ValueError(f"images must be (n, 1, 8, 8), got {tuple(images.shape)}")
         validate.finite("images", images)
-        frequency = torch.ones(len(CLASSES), dtype=torch.float64)
+        frequency = torch.ones(len(CLASSES), dtype=torch.float64)  # how many times the usual
         if prior is not None:
             frequency = validate.distribution("prior", prior, len(CLASSES)) / self.prior
-        return torch.cat([self._posterior(chunk, frequency) for chunk in images.split(CHUNK)])
+        digits, labels = (part.to(images.device) for part in all_digits())
+        digits, component = digits.flatten(1).double(), frequency.to(images.device).log()[labels]
+        rows = []
+        for chunk in images.split(CHUNK):
+            distance = torch.cdist(chunk.flatten(1).double(), digits).square_()
+            weight = (component - distance / (2 * self.noise**2)).softmax(dim=1)
+            classes = weight.new_zeros(len(chunk), len(CLASSES)).index_add_(1, labels, weight)
+            rows.append(classes.clamp_(max=1))  # rounding may pass 1 by 1e-16
+        return torch.cat(rows)
 
     def bayes_accuracy(self, *, n: int = 100_000, seed: int = 0) -> float:
         """Accuracy of the best possible classifier: the mean of the posterior's largest entry.
@@ -80,15 +88,6 @@ class NoisyDigits:
         posterior = self.draw(n, seed=seed).posterior
         assert posterior is not None
         return float(posterior.amax(dim=1).mean())
-
-    def _posterior(self, images: Tensor, frequency: Tensor) -> Tensor:
-        """`frequency`: (10,) how many times as often as usual each class occurs."""
-        digits, labels = (part.to(images.device) for part in all_digits())
-        distance = torch.cdist(images.flatten(1).double(), digits.flatten(1).double()).square_()
-        component = frequency.to(images.device).log()[labels]
-        weight = (component - distance / (2 * self.noise**2)).softmax(dim=1)
-        classes = torch.zeros(len(images), len(CLASSES), dtype=weight.dtype, device=weight.device)
-        return classes.index_add_(1, labels, weight).clamp_(max=1)  # rounding may pass 1 by 1e-16
 
 
 def noisy_digits(

@@ -89,12 +89,7 @@ class Clusters:
 
 
 def clusters(
-    n: int = 4_000,
-    flip: float = 0.1,
-    seed: int = 0,
-    *,
-    calibration: int = 1_000,
-    test: int = 1_000,
+    n: int = 4_000, flip: float = 0.1, seed: int = 0, *, calibration: int = 1_000, test: int = 1_000
 ) -> Splits:
     """Three independent draws from `Clusters(flip)`, `n` points of them to train on.
 

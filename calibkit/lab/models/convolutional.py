@@ -13,11 +13,7 @@ VGG16 = ((64, 64), (128, 128), (256, 256, 256), (512, 512, 512), (512, 512, 512)
 
 
 def lenet5(
-    channels: int,
-    classes: int,
-    *,
-    size: int = 32,
-    activation: Activation = nn.ReLU,
+    channels: int, classes: int, *, size: int = 32, activation: Activation = nn.ReLU
 ) -> Classifier:
     """LeNet-5: two 5 x 5 convolutions with pooling, then 120, 84 and `classes` units.
 

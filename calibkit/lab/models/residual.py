@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from torch import Tensor, nn
 from torch.nn import functional
@@ -62,33 +63,27 @@ def wide_resnet(
 
 
 def resnet18(channels: int = 3, classes: int = 10) -> Classifier:
-    """ResNet-18 for small images, with the stem of `resnet50`.
-
-    x (n, channels, h, w), 8 px a side or more -> logits (n, classes).
-
-    Source: He et al. 2016, table 1.
+    """ResNet-18 for small images, with the stem of `resnet50`; arguments and source as there.
 
     >>> import torch
     >>> with torch.device("meta"):  # counts without allocating
     ...     sum(p.numel() for p in resnet18(3, 10).parameters())
     11173962
     """
-    return _small_images(_published("resnet18"), channels, 512, classes)
+    return _small_images("resnet18", channels, classes)
 
 
 def resnet34(channels: int = 3, classes: int = 10) -> Classifier:
-    """ResNet-34 for small images, with the stem of `resnet50`.
+    """ResNet-34 for small images, with the stem of `resnet50`; arguments and source as there.
 
-    x (n, channels, h, w), 8 px a side or more -> logits (n, classes).
-
-    Source: He et al. 2016, table 1; on CIFAR in Tata et al. 2022.
+    On CIFAR in Tata et al. 2022.
 
     >>> import torch
     >>> with torch.device("meta"):  # counts without allocating
     ...     sum(p.numel() for p in resnet34(3, 10).parameters())
     21282122
     """
-    return _small_images(_published("resnet34"), channels, 512, classes)
+    return _small_images("resnet34", channels, classes)
 
 
 def resnet50(channels: int = 3, classes: int = 10) -> Classifier:
@@ -104,7 +99,7 @@ def resnet50(channels: int = 3, classes: int = 10) -> Classifier:
     ...     sum(p.numel() for p in resnet50(3, 10).parameters())
     23520842
     """
-    return _small_images(_published("resnet50"), channels, 2048, classes)
+    return _small_images("resnet50", channels, classes)
 
 
 def densenet121(channels: int = 3, classes: int = 10) -> Classifier:
@@ -191,9 +186,10 @@ def _published(name: str) -> nn.Module:
     return getattr(validate.extra("torchvision.models", "course", name), name)()
 
 
-def _small_images(net: nn.Module, channels: int, features: int, classes: int) -> Classifier:
-    net.conv1 = _stem(channels)
-    net.maxpool, net.fc = nn.Identity(), nn.Identity()
+def _small_images(name: str, channels: int, classes: int) -> Classifier:
+    net: Any = _published(name)
+    features = net.fc.in_features
+    net.conv1, net.maxpool, net.fc = _stem(channels), nn.Identity(), nn.Identity()
     return Classifier(net, features, classes, sides=(8, math.inf))
 
 

@@ -110,11 +110,20 @@ class Store:
     def _written(self, path: Path, body: bytes) -> bool:
         """Whether the file was written; False where the folder may only be read."""
         try:
-            self._make(path.parent)
+            self.folder.mkdir(parents=True, exist_ok=True)
+            if not path.parent.exists():  # those can write it who can write the cache itself
+                path.parent.mkdir(exist_ok=True)
+                os.chmod(path.parent, self.folder.stat().st_mode & 0o7777)
             self._write(path, body)
         except OSError as error:
+            if error.errno in READ_ONLY and not self._warned:
+                warnings.warn(
+                    f"{self.folder} may only be read ({error.strerror}): finished runs are kept in "
+                    f"memory; set {VARIABLE} to another folder to keep them",
+                    stacklevel=3,
+                )
+            self._warned = self._warned or error.errno in READ_ONLY
             if error.errno in READ_ONLY:
-                self._warn_once(error)
                 return False
             raise OSError(
                 error.errno,
@@ -122,22 +131,6 @@ class Store:
                 f"room there, set {VARIABLE} to another folder, or pass cache=False",
             ) from error
         return True
-
-    def _warn_once(self, error: OSError) -> None:
-        if not self._warned:
-            warnings.warn(
-                f"{self.folder} may only be read ({error.strerror}): finished runs are kept in "
-                f"memory; set {VARIABLE} to another folder to keep them",
-                stacklevel=4,
-            )
-        self._warned = True
-
-    def _make(self, folder: Path) -> None:
-        """A folder that those can write who can write the cache itself."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        if not folder.exists():
-            folder.mkdir(exist_ok=True)
-            os.chmod(folder, self.folder.stat().st_mode & 0o7777)
 
     @staticmethod
     def _write(path: Path, body: bytes) -> None:

@@ -23,19 +23,11 @@ KEEPING = {-4: 0, -1: 2**31 - 1}
 RETURNING = {-4: 65_536, -1: 2**26, -3: 2**25}
 
 
-def best_device() -> torch.device:
-    """CUDA if there is one, else an Apple GPU, else the CPU."""
-    if torch.cuda.is_available():
-        return torch.device("cuda")
-    if torch.backends.mps.is_available():
-        return torch.device("mps")
-    return torch.device("cpu")
-
-
 def as_device(device: str | torch.device | None) -> torch.device:
-    """The named device; None or "auto" stands for the best one here."""
+    """The named device; None or "auto" stands for the best one here: CUDA, Apple's GPU, the CPU."""
     if device is None or device == "auto":
-        return best_device()
+        backends = (("cuda", torch.cuda), ("mps", torch.backends.mps))
+        return torch.device(next((kind for kind, one in backends if one.is_available()), "cpu"))
     try:
         chosen = torch.device(device)
         torch.empty(0, device=chosen)

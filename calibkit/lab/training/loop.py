@@ -62,10 +62,7 @@ def fit(
 
 
 def train_trials(
-    trials: Sequence[Trial],
-    *,
-    device: str | torch.device | None = None,
-    progress: bool = True,
+    trials: Sequence[Trial], *, device: str | torch.device | None = None, progress: bool = True
 ) -> list[Run]:
     """Train trials of one shape together, as one stacked model where there are several.
 

@@ -109,7 +109,7 @@ class Run:
     def tensors(self) -> dict[str, Any]:
         """All but the trial as tensors and plain values on the CPU: the form that is kept."""
         kept = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "trial"}
-        return _plain(kept)
+        return plain(kept)
 
     @classmethod
     def from_tensors(cls, trial: Trial, kept: Mapping[str, Any]) -> Run:
@@ -122,7 +122,7 @@ class Run:
         return cls(trial, **{**kept, "history": history, "diagrams": diagrams})
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Tensors of their own on the CPU, tables and diagrams as dictionaries."""
     if isinstance(value, Tensor):
         return value.detach().cpu().clone()
@@ -131,8 +131,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Reliability):
         return {f.name: getattr(value, f.name) for f in fields(value) if f.init}
     if isinstance(value, Mapping):
-        return {name: _plain(one) for name, one in value.items()}
-    return [_plain(one) for one in value] if isinstance(value, list) else value
+        return {name: plain(one) for name, one in value.items()}
+    return [plain(one) for one in value] if isinstance(value, list) else value
 
 
 class Recorder:

@@ -28,12 +28,7 @@ def scorer(model: Translator, source: Tensor, *, temperature: float = 1.0) -> Sc
 
 
 def beam(
-    score: Scorer,
-    n: int,
-    *,
-    width: int = 1,
-    longest: int = 32,
-    device: str | torch.device = "cpu",
+    score: Scorer, n: int, *, width: int = 1, longest: int = 32, device: str | torch.device = "cpu"
 ) -> tuple[Tensor, Tensor]:
     """The most probable sentence that a beam of `width` prefixes finds, for each of n sources.
 
@@ -74,12 +69,7 @@ def beam(
 
 
 def translate(
-    model: Translator,
-    pairs: Pairs,
-    *,
-    width: int = 1,
-    temperature: float = 1.0,
-    longest: int = 32,
+    model: Translator, pairs: Pairs, *, width: int = 1, temperature: float = 1.0, longest: int = 32
 ) -> tuple[Tensor, Tensor]:
     """Translations (n, T) of the sources by `beam`, and their log-probabilities (n,).
 

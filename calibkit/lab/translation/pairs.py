@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -69,16 +70,8 @@ class Pairs:
         """Target rows (by default all of its own), or the sources, as text up to the end."""
         words = self.source_words if source else self.target_words
         rows = (self.source if source else self.target) if rows is None else rows
-        return [" ".join(_until_end(row, words)) for row in rows.tolist()]
-
-
-def _until_end(row: Iterable[int], words: Sequence[str]) -> list[str]:
-    text = []
-    for number in row:
-        if number in (END, PAD):
-            break
-        text.append(words[number])
-    return text
+        real = (itertools.takewhile(lambda n: n not in (END, PAD), row) for row in rows.tolist())
+        return [" ".join(words[number] for number in row) for row in real]
 
 
 def rows_of(sentences: Iterable[Sequence[str]], words: Sequence[str]) -> Tensor:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
@@ -21,6 +21,7 @@ from calibkit import metrics, validate
 from calibkit.lab.data import Predictions
 from calibkit.lab.sweep.tasks import results
 from calibkit.lab.training.device import own_randomness, prepared, seed_globally
+from calibkit.lab.training.records import plain
 from calibkit.lab.translation import decoding
 from calibkit.lab.translation.model import Translator
 from calibkit.lab.translation.pairs import Pairs
@@ -155,8 +156,11 @@ def judged(predictions: Predictions) -> dict[str, float]:
 
 def fit_all(plans: Sequence[Plan], **options) -> list[Run]:
     """Train every plan, or load it where it was trained before; options as of `results`."""
-    trained = results(fit, [(plan,) for plan in plans], **options)
-    return [_run(plan, one) for plan, one in zip(plans, trained, strict=True)]
+    runs = []
+    for plan, one in zip(plans, results(fit, [(plan,) for plan in plans], **options), strict=True):
+        diagrams = [Reliability(**diagram) for diagram in one["diagrams"]]
+        runs.append(Run(plan, one["state"], one["history"], diagrams, one["seconds"]))
+    return runs
 
 
 def translate_all(tasks: Sequence[tuple[Run, Pairs, int, float]], **options) -> list[dict]:
@@ -164,10 +168,11 @@ def translate_all(tasks: Sequence[tuple[Run, Pairs, int, float]], **options) -> 
 
     Each is a dictionary of "texts", n of them, and "log_probs" (n,) at that temperature.
     """
-    light = [
-        (replace(run, plan=_light(run.plan), rows=[], diagrams=[], seconds=0.0), *rest)
-        for run, *rest in tasks
-    ]
+    light: list[tuple] = []
+    for run, *rest in tasks:  # with what the network's shape needs alone: the weights tell the rest
+        train, watch = run.plan.train[:1], run.plan.watch[:1]
+        plan = replace(run.plan, train=train, watch=watch, law=None)
+        light.append((replace(run, plan=plan, rows=[], diagrams=[], seconds=0.0), *rest))
     return results(_translated, light, **options)
 
 
@@ -179,16 +184,6 @@ def _translated(run: Run, pairs: Pairs, width: int, temperature: float) -> dict:
     return {"texts": pairs.texts(sentences), "log_probs": log_probs}
 
 
-def _light(plan: Plan) -> Plan:
-    """What the network's shape needs alone: the weights tell the rest."""
-    return replace(plan, train=plan.train[:1], watch=plan.watch[:1], law=None)
-
-
-def _run(plan: Plan, stored: dict) -> Run:
-    diagrams = [Reliability(**diagram) for diagram in stored["diagrams"]]
-    return Run(plan, stored["state"], stored["history"], diagrams, stored["seconds"])
-
-
 def fit(plan: Plan) -> dict:
     """One training, in the form that is kept: state, history, diagrams, seconds."""
     start = time.perf_counter()
@@ -196,22 +191,13 @@ def fit(plan: Plan) -> dict:
         model = plan.network()
         with prepared(model, CPU):
             history, diagrams = _trained(model, plan)
-    state = {name: tensor.clone() for name, tensor in model.state_dict().items()}
-    return {
-        "state": state,
-        "history": history,
-        "diagrams": diagrams,
-        "seconds": time.perf_counter() - start,
-    }
+    made = {"state": dict(model.state_dict()), "history": history, "diagrams": diagrams}
+    return plain(made | {"seconds": time.perf_counter() - start})
 
 
-def _trained(model: Translator, plan: Plan) -> tuple[list[dict], list[dict]]:
-    settings: dict[str, Any] = {
-        "lr": plan.lr,
-        "weight_decay": plan.weight_decay,
-        "fused": True,
-    }  # half the time
-    optimizer = torch.optim.AdamW(model.parameters(), **settings)
+def _trained(model: Translator, plan: Plan) -> tuple[list[dict], list[Reliability]]:
+    settings: dict[str, Any] = {"lr": plan.lr, "weight_decay": plan.weight_decay}
+    optimizer = torch.optim.AdamW(model.parameters(), fused=True, **settings)  # half the time
     schedule = torch.optim.lr_scheduler.OneCycleLR(
         optimizer, plan.lr, total_steps=plan.steps + 1, pct_start=0.1, anneal_strategy="cos"
     )
@@ -233,9 +219,5 @@ def _trained(model: Translator, plan: Plan) -> tuple[list[dict], list[dict]]:
         if step in marks:
             watched = tokens(logits_of(model, plan.watch), plan.watch, plan.law)
             history.append({"step": step, "train_loss": loss.item(), **judged(watched)})
-            diagrams.append(_plain(metrics.reliability(watched.probs, watched.labels)))
+            diagrams.append(metrics.reliability(watched.probs, watched.labels))
     return history, diagrams
-
-
-def _plain(diagram: Reliability) -> dict[str, Tensor]:
-    return {f.name: getattr(diagram, f.name) for f in fields(diagram) if f.init}
