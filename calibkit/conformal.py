@@ -26,7 +26,6 @@ def conformal_quantile(scores: Array, alpha: float) -> float:
 
     scores: (n,) finite, of the true class of each calibration image. A new image whose score is
     exchangeable with them has one at or below this threshold with probability >= 1 - alpha.
-
     Raises ValueError for scores that are none or not finite, and for alpha outside (0, 1).
     Source: Vovk, Gammerman & Shafer 2005; Angelopoulos & Bates 2021, section 1.
 
@@ -75,12 +74,10 @@ def weighted_quantiles(scores: Array, weights: Array, new_weights: Array, alpha:
 
         sum of the weights of scores <= t  >=  (1 - alpha) (sum of all weights + own new weight),
 
-    and infinity where no score reaches it. Equal weights give `conformal_quantile`. With the
-    exact ratio the promise holds for the new images (covariate shift: p(y | x) stays).
-
-    Raises ValueError as `conformal_quantile` does, for weights of another length, negative or not
-    finite ones, and where all are 0.
-    Source: Tibshirani, Barber, Candès & Ramdas 2019, corollary 1.
+    and infinity where no score reaches it. Equal weights give `conformal_quantile`. With the exact
+    ratio the promise holds for the new images (covariate shift: p(y | x) stays). Raises ValueError
+    as `conformal_quantile` does, for weights of another length, negative or not finite ones, and
+    where all are 0. Source: Tibshirani, Barber, Candès & Ramdas 2019, corollary 1.
 
     >>> weighted_quantiles([0.25, 0.5, 0.75, 1.0], [1, 1, 1, 1], [1, 9], 0.4).tolist()
     [0.75, inf]
@@ -106,7 +103,6 @@ def exact_coverage(sets: Array, posterior: Array) -> Tensor:
     sets: (n, K) bool; posterior: (n, K) exact p(class | image). Nothing is sampled. The mean over
     images of a group is the coverage in this group, if the group is chosen without the labels. That
     of the true class k is (sets * posterior).sum(0)[k] / posterior.sum(0)[k].
-
     Raises ValueError for another shape and a posterior that is none, TypeError for sets that are
     not bool.
 
@@ -125,7 +121,6 @@ def coverage_at(scores: Array, posterior: Array, thresholds: Array) -> Tensor:
 
     scores: (n, K) of every class of every image; posterior: (n, K). Equals the mean of
     `exact_coverage` of `scores <= t`, for many t at once.
-
     Raises ValueError as `exact_coverage` does, and for scores that are not finite.
 
     >>> coverage_at([[0.25, 0.75]], [[0.75, 0.25]], [0.0, 0.25, 1.0]).tolist()
@@ -146,7 +141,6 @@ def smallest_sets(posterior: Array, level: float) -> Tensor:
     posterior: (n, K) exact p(class | image). Without randomising, no sets keep the promise on every
     image and are smaller; nobody can compute them without the posterior. Of equal classes the first
     is taken.
-
     Raises ValueError for a posterior that is none and a level outside (0, 1).
 
     >>> smallest_sets([[0.5, 0.25, 0.25], [0.0, 0.95, 0.05]], 0.7).tolist()
@@ -164,7 +158,6 @@ def coverage_law(n: int, alpha: float) -> Any:
 
     Beta(k, n + 1 - k) with k = ceil((n + 1)(1 - alpha)), for scores without ties: its mean is
     k / (n + 1) >= 1 - alpha. What is random is the calibration set; new images are infinitely many.
-
     Raises ValueError where k > n: each set then holds all classes, and covers always.
     Source: Vovk 2012; Angelopoulos & Bates 2021, section 3.2.
 

@@ -46,9 +46,8 @@ def cross_entropy(
     """Cross-entropy, the negative log-likelihood of the label: -sum_k q_k log p_k.
 
     `logits` (n, K), `target` (n,) labels or (n, K) soft labels, `class_weights` (K,). A weighted
-    mean divides by the weights of the batch, for soft labels too. Nats.
-    Raises ValueError or TypeError naming the argument.
-    Source: torch's own, soft labels included.
+    mean divides by the weights of the batch, for soft labels too. Nats. Raises ValueError or
+    TypeError naming the argument. Source: torch's own, soft labels included.
 
     >>> cross_entropy(torch.tensor([[0.0, 0.0]]), torch.tensor([1])).item()  # log 2
     0.6931471824645996

@@ -126,11 +126,10 @@ def mixup(
     """Mixed (n, ...) inputs and their (n, K) labels.
 
     mix = "both" is mixup. "inputs" keeps labels hard, those of the sample with the larger weight;
-    "labels" softens the labels of unmixed inputs: the two halves of mixup for comparison.
-    `labels` (n,) integers or (n, K) soft labels; the rest as in `draw`.
-    generator None draws from torch's default generator, which `torch.manual_seed` seeds.
-    Raises ValueError or TypeError naming the argument.
-    Source: Zhang et al. 2018, eq. 1; Thulasidasan et al. 2019 for the halves.
+    "labels" softens the labels of unmixed inputs: the two halves of mixup for comparison. `labels`
+    (n,) integers or (n, K) soft labels; the rest as in `draw`. generator None draws from torch's
+    default generator, which `torch.manual_seed` seeds. Raises ValueError or TypeError naming the
+    argument. Source: Zhang et al. 2018, eq. 1; Thulasidasan et al. 2019 for the halves.
 
     >>> inputs, labels = mixup(torch.eye(3), torch.arange(3), classes=3, alpha=1.0, generator=0)
     >>> torch.equal(inputs, labels)  # inputs that are their own one-hot labels stay so

@@ -46,9 +46,8 @@ def _ratio(p: Tensor, gamma: Tensor) -> Tensor:
 def gradient_threshold(gamma: Numbers):
     """The p in (0, 1/2) where g(p, gamma) = 1: below it focal gradients are larger, above smaller.
 
-    gamma > 0. The inverse of `gamma_star`, found by bracketing.
-    Raises ValueError or TypeError naming the argument.
-    Source: Mukhoti et al. 2020, figure 3 (a).
+    gamma > 0. The inverse of `gamma_star`, found by bracketing. Raises ValueError or TypeError
+    naming the argument. Source: Mukhoti et al. 2020, figure 3 (a).
 
     >>> round(gradient_threshold(1.0), 6)  # g = 1 - p - p log p = 1 at p = 1/e
     0.367879
@@ -69,10 +68,9 @@ def _threshold(gamma: float) -> float:
 def gamma_star(p0: Numbers):
     """The gamma for which g(p0, gamma) = 1; from it on, g(p, gamma) <= 1 at every p >= p0.
 
-    p0 in (0, 1/2); from 1/2 on every gamma > 0 will do. With s = -p0 log(p0) / (1 - p0) and
-    r = -log(1 - p0) / s the equation reads log(1 + x) = r x for x = gamma s, so that
-    1 + x = -W(-r exp(-r)) / r on branch -1 of Lambert's W.
-    Raises ValueError or TypeError naming the argument.
+    p0 in (0, 1/2); from 1/2 on every gamma > 0 will do. With s = -p0 log(p0) / (1 - p0) and r =
+    -log(1 - p0) / s the equation reads log(1 + x) = r x for x = gamma s, so that 1 + x = -W(-r
+    exp(-r)) / r on branch -1 of Lambert's W. Raises ValueError or TypeError naming the argument.
     Source: Mukhoti et al. 2020, proposition 2, whose formula this is in fewer symbols.
 
     >>> round(gamma_star(0.2), 4), round(gamma_star(0.25), 4)
@@ -150,10 +148,9 @@ def focal_minimiser(q: Numbers, gamma: Numbers):
 def focal_minimiser_multiclass(q: Array, gamma: Numbers) -> Tensor:
     """The (..., K) distribution p that minimises `focal_risk(p, q, gamma)`.
 
-    All classes share one value c = q_k g(p_k) / p_k; c and the p_k are found by nested halving.
-    `q` (..., K) with rows that sum to 1, gamma >= 0. Always a tensor.
-    Raises ValueError or TypeError naming the argument.
-    Source: Mukhoti et al. 2020, figure B.1, for K classes.
+    All classes share one value c = q_k g(p_k) / p_k; c and the p_k are found by nested halving. `q`
+    (..., K) with rows that sum to 1, gamma >= 0. Always a tensor. Raises ValueError or TypeError
+    naming the argument. Source: Mukhoti et al. 2020, figure B.1, for K classes.
 
     >>> focal_minimiser_multiclass([0.2, 0.3, 0.5], 0.0)
     tensor([0.2000, 0.3000, 0.5000], dtype=torch.float64)
@@ -226,12 +223,11 @@ def smoothing_minimiser(classes: int, smoothing: Numbers):
 def penalty_minimiser(q: Array, weight: Numbers) -> Tensor:
     """The (..., K) distribution p with the lowest expected loss under the confidence penalty.
 
-    It minimises -sum_k q_k log p_k + weight sum_k p_k log p_k. All classes share one value
-    c = q_k / p_k - weight log p_k; c and the p_k are found by nested halving. A class with q_k = 0
-    gets p_k > 0, and certainty is never the answer: weight > 0 pulls every row to the uniform one.
-    `q` (..., K) with rows that sum to 1, weight >= 0. Always a tensor.
-    Raises ValueError or TypeError naming the argument.
-    Source: derivative of Pereyra et al. 2017, section 3, set to 0.
+    It minimises -sum_k q_k log p_k + weight sum_k p_k log p_k. All classes share one value c = q_k
+    / p_k - weight log p_k; c and the p_k are found by nested halving. A class with q_k = 0 gets p_k
+    > 0, and certainty is never the answer: weight > 0 pulls every row to the uniform one. `q` (...,
+    K) with rows that sum to 1, weight >= 0. Always a tensor. Raises ValueError or TypeError naming
+    the argument. Source: derivative of Pereyra et al. 2017, section 3, set to 0.
 
     >>> penalty_minimiser([0.2, 0.3, 0.5], 0.0)
     tensor([0.2000, 0.3000, 0.5000], dtype=torch.float64)

@@ -49,7 +49,6 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
         sample_weight: (n,) count in both; a model that takes none is fitted without, with a
         warning, as scikit-learn does. groups: (n,) for a `cv` that keeps them together.
-
         Raises ValueError for a `cv` that does not leave out every row once, and for a model whose
         scores do not mean its predictions: such as those of pairs of classes.
         """

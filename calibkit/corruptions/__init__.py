@@ -67,10 +67,8 @@ def corrupt(
 
     The constants are those of CIFAR-C where the shorter side has at most 84 px, the geometric
     middle of 32 and 224, and those of ImageNet-C above; `table` ("cifar", "imagenet") overrides.
-
     Raises TypeError or ValueError on images of another shape, type or range, an unknown name,
     a severity outside 1 to 5, and a generator on another device.
-
     Source: Hendrycks and Dietterich, "Benchmarking Neural Network Robustness to Common
     Corruptions and Perturbations", ICLR 2019, arXiv:1903.12261. Differences from its code: frost
     is synthetic (see `weather.frost`); no rounding to 8 bits between steps; uint8 results are
@@ -115,7 +113,6 @@ def noise_images(
     uniformly from [0, 1). `size` is one side in px or (H, W); `generator` a seed or a
     torch.Generator, whose device the images share.
     generator None draws from torch's default generator, which `torch.manual_seed` seeds.
-
     Source: Liang, Li and Srikant, "Enhancing the Reliability of Out-of-distribution Image
     Detection in Neural Networks", ICLR 2018, arXiv:1706.02690, Section 4.2.
 

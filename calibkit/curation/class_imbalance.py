@@ -42,7 +42,6 @@ def imbalance(
     K) and 1 / rho of the others. A class that has samples keeps one at least. K is `classes`, or
     the largest label + 1. With one seed, a larger rho keeps a subset. Raises ValueError for
     rho < 1, an unknown kind, or less than two classes.
-
     Source: Cao et al. 2019, section 4; step: Buda et al. 2018, section 2.1.
 
     >>> chosen = imbalance([0] * 100 + [1] * 100 + [2] * 100, 100, seed=0)
@@ -82,9 +81,7 @@ def resample(
     largest, `"undersample"` to that of the smallest; or `counts` (K,) gives the sizes. A class of
     n_c samples asked for m gives each sample floor(m / n_c) times, and m mod n_c random ones once
     more. Raises ValueError unless exactly one of `strategy` and `counts` is given, or for samples
-    of a class that has none.
-
-    Source: Buda et al. 2018, section 2.2; Japkowicz & Stephen 2002.
+    of a class that has none. Source: Buda et al. 2018, section 2.2; Japkowicz & Stephen 2002.
 
     >>> resample([0, 0, 0, 0, 1, 1], strategy="oversample", seed=0).tolist()
     [0, 1, 2, 3, 4, 4, 5, 5]

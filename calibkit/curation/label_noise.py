@@ -55,7 +55,6 @@ def symmetric_noise(
     may hit the true class, so that a share of about 1 / classes of the drawn stays right;
     `exclude_true=True` (uniform only) draws from the other classes. Raises ValueError for a rate
     outside [0, 1], an unknown kind, or shuffling without the true class.
-
     Source: shuffling as in "Dataset curation beyond accuracy", section 3; Patrini et al. 2017.
 
     >>> noisy = symmetric_noise([0, 1] * 5, 0.4, classes=2, seed=0, kind="uniform")
@@ -95,7 +94,6 @@ def classwise_noise(
     sample becomes class j with probability p_j / sum p, possibly its own again;
     `exclude_true=True` leaves its own out. Raises ValueError for rates outside [0, 1], of another
     length, or with no other class to go to.
-
     Source: "Dataset curation beyond accuracy", section 3, non-uniform noise (ramp 0 ... 0.5).
 
     >>> noisy = classwise_noise([0] * 4 + [1] * 4, [0.0, 0.5], classes=2, seed=0)
@@ -135,11 +133,9 @@ def transition_matrix(
     T = diag(1 - r) + diag(r) Q, with r the share drawn (one number with `classes`, or one a class)
     and Q the law of the new label: 1 / K for "uniform"; the `prior` (K,), uniform by default, for
     "shuffle"; r_j / sum r for "classwise". `exclude_true=True` sets the diagonal of Q to 0 and
-    divides each row by its sum (not for "shuffle"). The posterior of the noisy labels is
-    posterior @ T. Raises ValueError for rates outside [0, 1], a missing or contradicting `classes`,
-    a prior that is no distribution, or a class with nowhere to go.
-
-    Source: Patrini et al. 2017, section 3.
+    divides each row by its sum (not for "shuffle"). The posterior of the noisy labels is posterior
+    @ T. Raises ValueError for rates outside [0, 1], a missing or contradicting `classes`, a prior
+    that is no distribution, or a class with nowhere to go. Source: Patrini et al. 2017, section 3.
 
     >>> transition_matrix(0.3, classes=3, kind="uniform", exclude_true=True)[0].tolist()
     [0.7, 0.15, 0.15]

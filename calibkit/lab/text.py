@@ -133,7 +133,6 @@ def read_vectors(
     numbers, as in word2vec's text form, is passed over. Words that it lacks get random vectors of
     the standard deviation of those found; padding gets zeros. Copy the result into
     `model.body.words.weight`.
-
     Raises ValueError for a line of another length and where no word is found.
     """
     by_number: dict[int, list[float]] = {}

@@ -59,15 +59,11 @@ def bootstrap_interval(
     method: "percentile" for the (1 - level) / 2 and (1 + level) / 2 quantiles [l, h] of the
         resamples; "reflected" for [2 v - h, 2 v - l] about the value v of the sample.
 
-    ECE is biased upwards in a sample and the more so in a resample, and reflection takes that
-    bias off again, so it is the default; near 0 neither method is to be trusted, and
-    `calibration_test` is the tool there. How often they cover: notebooks/notes_on_measures.md. A
-    reflected end may lie below 0.
-
-    Returns (low, high). Raises as `ece` does.
-
-    Source: Efron (1979); Efron & Tibshirani (1993); Davison & Hinkley (1997), section 5.2, for the
-    reflected form, there called basic.
+    ECE is biased upwards in a sample and the more so in a resample, and reflection takes that bias
+    off again, so it is the default; near 0 neither method is to be trusted, and `calibration_test`
+    is the tool there. How often they cover: notebooks/notes_on_measures.md. A reflected end may lie
+    below 0. Returns (low, high). Raises as `ece` does. Source: Efron (1979); Efron & Tibshirani
+    (1993); Davison & Hinkley (1997), section 5.2, for the reflected form, there called basic.
 
     >>> bootstrap_interval([[0.875, 0.125]] * 50, [0] * 50)  # always right, at 0.875
     (0.125, 0.125)

@@ -106,11 +106,9 @@ def reliability(
     closed: "right" for bins (lo, hi], "left" for [lo, hi). Confidence 0 is in the first bin and
         1 in the last in either case.
     weights: (n,) of the rows, as in `ece`.
-
-    Returns a `Reliability`; its `gap` is confidence minus accuracy, so positive where the model
-    is over-confident, and NaN in an empty bin. Raises as `ece` does.
-
-    Source: DeGroot & Fienberg (1983); Niculescu-Mizil & Caruana (2005).
+    Returns a `Reliability`; its `gap` is confidence minus accuracy, so positive where the model is
+    over-confident, and NaN in an empty bin. Raises as `ece` does. Source: DeGroot & Fienberg
+    (1983); Niculescu-Mizil & Caruana (2005).
 
     >>> probs = [[0.9, 0.1], [0.3, 0.7], [0.2, 0.8], [1.0, 0.0]]
     >>> r = reliability(probs, [0, 1, 0, 0], bins=2)
@@ -155,7 +153,6 @@ def wilson_interval(
 
     Unlike p -+ z sqrt(p (1 - p) / n) it stays inside [0, 1] and keeps its width at p = 0 and 1.
     NaN where counts is 0. Raises ValueError for hits outside [0, counts] or level outside (0, 1).
-
     Source: Wilson (1927), Journal of the American Statistical Association 22.
 
     >>> low, high = wilson_interval([0], [10])  # high = z^2 / (10 + z^2), z = 1.96

@@ -39,12 +39,9 @@ def ece(
     bins: number of bins; binning: "width" or "mass"; closed: "right" for (lo, hi] or "left".
     weights: (n,) of the rows, 0 or more and not all 0; whole numbers give the value of rows that
         are repeated so often. None counts every row once.
-
     Returns a fraction in [0, 1], summed in float64. Raises ValueError for values outside [0, 1],
     NaN, rows that do not sum to 1, an empty input, lengths or devices that differ, and labels out
-    of range; TypeError for wrong dtypes.
-
-    Source: Naeini et al. (2015); Guo et al. (2017).
+    of range; TypeError for wrong dtypes. Source: Naeini et al. (2015); Guo et al. (2017).
 
     >>> round(ece([[0.9, 0.1], [0.8, 0.2]], [0, 1], bins=1), 4)  # |0.85 - 0.5|
     0.35
@@ -104,7 +101,6 @@ def mce(
         MCE = max_b |conf(B_b) - acc(B_b)|
 
     A bin of one sample counts like a bin of thousands. Arguments, value and errors as in `ece`.
-
     Source: Naeini et al. (2015); Guo et al. (2017).
 
     >>> round(mce([[0.9, 0.1], [0.6, 0.4]], [0, 1], bins=10), 4)  # gaps 0.1 and 0.6
@@ -123,10 +119,7 @@ def ada_ece(
     the lower one, so the row order does not matter. With n < bins every sample is a bin.
 
     Weights that are whole numbers are cut like the copies that they count; others at equal shares
-    of their sum, with the row across a cut below it.
-
-    Arguments, value and errors as in `ece`.
-
+    of their sum, with the row across a cut below it. Arguments, value and errors as in `ece`.
     Source: Nguyen & O'Connor (2015); Mukhoti et al. (2020), section 2.
 
     >>> probs = [[0.9, 0.1], [0.8, 0.2], [0.6, 0.4], [0.6, 0.4]]
@@ -143,9 +136,7 @@ def overconfidence_error(
 
         OE = sum_b |B_b| / n * conf(B_b) * max(conf(B_b) - acc(B_b), 0)
 
-    Arguments, bins, value and errors as in `ece`.
-
-    Source: Thulasidasan et al. (2019).
+    Arguments, bins, value and errors as in `ece`. Source: Thulasidasan et al. (2019).
 
     >>> round(overconfidence_error([[0.9, 0.1], [0.7, 0.3]], [0, 1], bins=1), 4)  # 0.8 * 0.3
     0.24
@@ -176,13 +167,10 @@ def debiased_ece(
     The second term removes what the sampling noise of acc adds to the squared gap, exactly where
     the confidences in a bin are equal. Only that square is free of bias: the cut at 0 and the root
     keep a calibrated model above 0, the less the more samples (notebooks/notes_on_measures.md has
-    numbers). Bins of fewer than two samples weigh nothing. To be compared with
-    `ece(..., norm="l2")`, not with the L1 ECE. It takes no weights: the noise is that of so many
-    independent samples, and copies of them are none.
-
-    Arguments, value and errors as in `ece`; the default bins hold equally many samples.
-
-    Source: Kumar, Liang & Ma (2019).
+    numbers). Bins of fewer than two samples weigh nothing. To be compared with `ece(...,
+    norm="l2")`, not with the L1 ECE. It takes no weights: the noise is that of so many independent
+    samples, and copies of them are none. Arguments, value and errors as in `ece`; the default bins
+    hold equally many samples. Source: Kumar, Liang & Ma (2019).
 
     >>> probs = [[0.9, 0.1]] * 4  # (0.9 - 0.5)^2 - 0.25 / 3 = 0.0767
     >>> round(debiased_ece(probs, [0, 0, 1, 1], bins=1) ** 2, 4)
@@ -242,7 +230,6 @@ def true_calibration_error(
     probs: (n, K) predicted probabilities.
     posterior: (n, K) true p(class | input) of the same inputs.
     bins, norm, binning, weights: as in `ece`.
-
     Raises as `ece` does, and ValueError if the shapes differ.
 
     >>> round(true_calibration_error([[0.9, 0.1]], [[0.7, 0.3]]), 4)

@@ -71,11 +71,8 @@ def corp(probs: Scored, labels: Labels = None) -> Corp:
     exactly, and neither of the first two is ever negative.
 
     probs: (n, K) probabilities; labels: (n,) integers in [0, K). A `TopLabel` stands for both.
-
-    Raises as `ece` does.
-
-    Source: Dimitriadis, Gneiting & Jordan (2021), PNAS 118 (consistent, optimally binned,
-    reproducible, pool-adjacent-violators).
+    Raises as `ece` does. Source: Dimitriadis, Gneiting & Jordan (2021), PNAS 118 (consistent,
+    optimally binned, reproducible, pool-adjacent-violators).
 
     >>> curve = corp([[0.6, 0.4], [0.7, 0.3], [0.9, 0.1]], [0, 1, 0])  # right, wrong, right
     >>> curve.frequency.tolist()  # the first two would fall: they are pooled

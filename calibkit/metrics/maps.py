@@ -27,7 +27,6 @@ def pixels(
 
     Neighbouring pixels are not independent: errors and gaps are what they are, but intervals and
     tests, which draw pixels one by one, are too sure. For those take few pixels of every map.
-
     Raises ValueError or TypeError as `ece` does, for "logits" that are probabilities, and where
     every pixel is ignored.
 

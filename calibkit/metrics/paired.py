@@ -47,11 +47,9 @@ def paired_interval(
     metric: "ece", "nll", "brier" or "accuracy".
     bins, level, resamples, seed, method: as in `bootstrap_interval`; bins for "ece" alone.
     weights: (n,) of the rows, as in `ece`; each is drawn like another and brings its weight along.
-
     Returns (low, high); a loss is lower for b where low > 0. "nll" must be finite for both. Raises
-    as `ece` does, and ValueError if the shapes differ.
-
-    Source: Efron & Tibshirani (1993), section 13.3; Koehn (2004) for the pairing.
+    as `ece` does, and ValueError if the shapes differ. Source: Efron & Tibshirani (1993), section
+    13.3; Koehn (2004) for the pairing.
 
     >>> a, b = [[0.5, 0.5]] * 4, [[0.75, 0.25]] * 4  # right by .5 and by .75 on every sample
     >>> low, high = paired_interval(a, b, [0] * 4, metric="nll")

@@ -42,7 +42,6 @@ def same_labels_accuracy(accuracy: float, noise: float, classes: int) -> float:
 
     (1 - r) a + r / K for labels that are replaced by any of the K classes, all equally likely,
     where `accuracy` a is that on clean labels.
-
     Raises ValueError for an accuracy or a rate outside [0, 1] or fewer than 2 classes.
 
     >>> round(same_labels_accuracy(0.8, 0.5, 10), 3)
@@ -60,7 +59,6 @@ def place(train_accuracy: float, accuracy: float, confidence: float) -> Place:
         and without augmentation.
     accuracy: on new data with the same kind of labels; see `same_labels_accuracy`.
     confidence: mean on the new data.
-
     Raises ValueError for a number outside [0, 1].
 
     >>> place(1.0, 0.75, 0.9375)
@@ -79,7 +77,6 @@ def kappa(places: Sequence[tuple[float, float]], *, level: float = 0.95) -> Kapp
     places: one `Place`, or pair (lost, claimed), a seed. The interval holds the slopes for which
         the mean of claimed - slope * lost is not significantly off zero (Student's t), so it comes
         from both coordinates together, and not from a mean of quotients.
-
     None where the mean lost accuracy is below `LEAST_LOST`, or where it is so uncertain that the
     interval has no end. Raises ValueError for fewer than 2 places or numbers that are not finite.
     Source: E. C. Fieller, "Some Problems in Interval Estimation", JRSS B 16 (1954).
@@ -108,7 +105,6 @@ def kappa_values(places: Sequence[tuple[float, float]]) -> np.ndarray:
 
     places: as in `kappa`. A training counts with kappa + (claimed - kappa * lost) / mean lost, the
         linear part of the quotient (delta method), and not with its own quotient.
-
     Returns (n,) float64. Where `kappa` is None they say little: look before. Raises ValueError as
     `kappa`, and where no accuracy is lost on average.
 

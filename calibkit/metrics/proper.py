@@ -30,9 +30,7 @@ def brier(probs: Array, labels: Array, *, weights: Weights = None) -> float:
     """Brier score: mean over samples of the sum over classes of (p_k - [label = k])^2.
 
     The value lies in [0, 2]; some packages divide it by K or by 2. Arguments, weights and errors as
-    in `ece`.
-
-    Source: Brier (1950), Monthly Weather Review 78.
+    in `ece`. Source: Brier (1950), Monthly Weather Review 78.
 
     >>> round(brier([[0.8, 0.2]], [0]), 4)  # 0.2^2 + 0.2^2
     0.08
@@ -68,7 +66,6 @@ def brier_decomposition(
 
     probs: (n, K) probabilities; labels: (n,) integers in [0, K); bins: number of bins.
     weights: (n,) of the rows, as in `ece`; n_bk and n are then sums of weights.
-
     Source: Murphy (1973); the remainder is Stephenson, Coelho & Jolliffe (2008).
 
     >>> parts = brier_decomposition([[0.8, 0.2]] * 4, [0, 0, 0, 1])

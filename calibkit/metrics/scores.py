@@ -16,7 +16,6 @@ def accuracy(probs: Scored, labels: Labels = None, *, weights: Weights = None) -
 
     probs: (n, K) probabilities; labels: (n,) integers in [0, K). A `TopLabel` stands for both.
     weights: (n,) of the rows, as in `ece`.
-
     Raises as `ece` does.
 
     >>> accuracy([[0.9, 0.1], [0.5, 0.5]], [0, 1])
@@ -49,9 +48,7 @@ def confident_share(
     """Share of samples with confidence above `threshold`, and the accuracy on them.
 
     Accuracy is NaN when there is none. Arguments and errors as in `accuracy`; threshold is a
-    fraction.
-
-    Source: Mukhoti et al. (2020), table H.1, where the set is called S99.
+    fraction. Source: Mukhoti et al. (2020), table H.1, where the set is called S99.
 
     >>> confident_share([[0.995, 0.005], [1.0, 0.0], [0.6, 0.4], [0.1, 0.9]], [0, 1, 0, 1])
     (0.5, 0.5)
@@ -77,11 +74,9 @@ def risk_coverage(probs: Scored, labels: Labels = None) -> tuple[Tensor, Tensor]
     """Error rate among the most confident predictions, for every number of them that is kept.
 
     coverage_k = k / n and risk_k = share of errors among the k most confident, k = 1 ... n. Of
-    predictions with equal confidence each is as likely to be kept as another: risk is its mean
-    over their orders. Both (n,) float64. Arguments and errors as in `accuracy`; coverage counts
-    rows, so there are no weights.
-
-    Source: El-Yaniv & Wiener (2010), JMLR 11; Geifman & El-Yaniv (2017).
+    predictions with equal confidence each is as likely to be kept as another: risk is its mean over
+    their orders. Both (n,) float64. Arguments and errors as in `accuracy`; coverage counts rows, so
+    there are no weights. Source: El-Yaniv & Wiener (2010), JMLR 11; Geifman & El-Yaniv (2017).
 
     >>> coverage, risk = risk_coverage([[0.9, 0.1], [0.6, 0.4]], [0, 1])
     >>> coverage.tolist(), risk.tolist()
@@ -101,7 +96,6 @@ def aurc(probs: Scored, labels: Labels = None) -> float:
 
     0 for a model that is always right. A model of error rate e whose confidence sorts its mistakes
     to the end has about e + (1 - e) log(1 - e); one whose confidence says nothing has e.
-
     Arguments and errors as in `ece`. Source: Geifman, Uziel & El-Yaniv (2019).
 
     >>> aurc([[0.9, 0.1], [0.6, 0.4]], [0, 1])  # the mean of 0 and 1/2
@@ -120,7 +114,6 @@ def augrc(probs: Scored, labels: Labels = None) -> float:
         AUGRC = (1 - AUROC) A (1 - A) + (1 - A)^2 / 2
 
     in [0, 1/2]. Unlike in `aurc` an error of high confidence is not weighed by how few are kept.
-
     Arguments and errors as in `aurc`. Source: Traub et al. (2024), arXiv:2407.01032.
 
     >>> augrc([[0.9, 0.1], [0.6, 0.4]], [0, 1])  # half an error is kept over half of the axis: 1/8
@@ -140,7 +133,6 @@ def auroc(in_scores: Array, out_scores: Array) -> float:
     distribution, as confidence is; pass -entropy.
 
     in_scores: (n,) floating, finite; out_scores: (m,) the same on the same device.
-
     Source: Hanley & McNeil (1982), Radiology 143; Hendrycks & Gimpel (2017) for this use.
 
     >>> auroc([0.9, 0.8, 0.5], [0.5, 0.4])  # 5 pairs won and 1 tied of 6
@@ -161,9 +153,7 @@ def fpr_at_tpr(in_scores: Array, out_scores: Array, *, tpr: float = 0.95) -> flo
     `auroc`; 0 is perfect separation.
 
     in_scores, out_scores: (n,) and (m,) floating, finite.
-
-    Raises as `auroc` does.
-    Source: Hendrycks & Gimpel (2017); Liang, Li & Srikant (2018).
+    Raises as `auroc` does. Source: Hendrycks & Gimpel (2017); Liang, Li & Srikant (2018).
 
     >>> fpr_at_tpr([0.9, 0.8, 0.7, 0.2], [0.75, 0.1], tpr=0.75)  # threshold .7, reached by 1 of 2
     0.5

@@ -24,11 +24,8 @@ def smooth_ece(probs: Scored, labels: Labels = None, *, weights: Weights = None)
     as s grows, and the value is the s with smECE_s = s: no bins and no bandwidth to choose.
 
     The residuals are spread over a grid of 2^14 steps and the kernel is applied in the cosine
-    basis, in which it is diagonal. The result is within 1e-6 of the integral.
-
-    Arguments, weights, value and errors as in `ece`.
-
-    Source: Błasiok & Nakkiran (2024).
+    basis, in which it is diagonal. The result is within 1e-6 of the integral. Arguments, weights,
+    value and errors as in `ece`. Source: Błasiok & Nakkiran (2024).
 
     >>> round(smooth_ece([[0.9, 0.1], [0.9, 0.1]], [0, 1]), 4)  # one spot: |0.9 - 0.5|
     0.4

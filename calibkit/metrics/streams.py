@@ -89,9 +89,8 @@ def tally(
     (`ada_ece`) belong to one sample, and so does `smooth_ece`.
 
     probs (n, K), labels (n,), weights (n,), bins: as in `ece`, the weights of one scale in all
-    batches; a `TopLabel` has no classes, so that there is no "classwise_ece", "nll" or "brier".
-    The NLL is infinite where a label was given probability 0.
-    Raises as `ece` does.
+    batches; a `TopLabel` has no classes, so that there is no "classwise_ece", "nll" or "brier". The
+    NLL is infinite where a label was given probability 0. Raises as `ece` does.
 
     >>> batches = [([[0.9, 0.1]], [0]), ([[0.8, 0.2]], [1])]
     >>> whole = sum(tally(p, y, bins=1) for p, y in batches).measures()

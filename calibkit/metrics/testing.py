@@ -66,12 +66,10 @@ def calibration_test(
     metric: "ece" or "smooth_ece"; bins: number of bins for "ece".
     resamples: number of label sets; seed: integer seed of the draws.
     weights: (n,) of the rows, as in `ece`.
-
     Raises as `ece` does. Rows that are all one-hot leave nothing to chance: z is then 0, or
-    infinite where one of them is wrong.
-
-    Source: Broecker & Smith (2007), Weather and Forecasting 22; Spiegelhalter (1986), Statistics in
-    Medicine 5; Widmann, Lindsten & Zachariah (2019) for p-values of calibration.
+    infinite where one of them is wrong. Source: Broecker & Smith (2007), Weather and Forecasting
+    22; Spiegelhalter (1986), Statistics in Medicine 5; Widmann, Lindsten & Zachariah (2019) for
+    p-values of calibration.
 
     >>> test = calibration_test([[0.75, 0.25]] * 4, [0, 0, 0, 1])  # 3 of 4 right: no gap
     >>> test.error, test.p_value, test.z

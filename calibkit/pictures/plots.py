@@ -277,7 +277,6 @@ def plane(
 
     Beside them stand the two lines that need no training: a nearest neighbour, whose kappa is 1,
     and a model whose mean confidence equals its accuracy, whose kappa is 0.
-
     Raises ValueError for no look, or a look without places.
     """
     if not places or not all(len(rows) for rows in places.values()):

@@ -70,7 +70,6 @@ class MatrixScaler(Calibrator):
     loss = NLL + off_diagonal * mean_{i != j} W_ij^2 + intercept * mean_j b_j^2; both weights 0 by
     default, which overfits with many classes. `fit` sets `weight` (K, K) and `bias` (K,), float64.
     Raises ValueError for negative penalties.
-
     Source: Guo et al. 2017, section 4.2; penalty (ODIR) Kull et al. 2019, section 3.
 
     >>> z = torch.tensor([[1.0, 0.0], [0.0, 1.0]]).repeat_interleave(4, dim=0)
@@ -182,11 +181,9 @@ class StructuredVectorScaler(_Structured):
     n are the labels, or the sum of their weights, which so have to count labels; K are the classes,
     and `penalty` is 1 as published: nothing is chosen, so few labels give nearly one temperature,
     and many a vector. The share s of a uniform forecast keeps u finite. `fit` sets `temperature`,
-    `smoothing` (s), `weight` (K,) and `bias` (K,), float64.
-    Raises ValueError for a penalty that is not positive.
-
-    Source: Berta, Holzmueller, Jordan & Bach 2026, "Structured matrix scaling", as in its library
-    probmetrics 1.1 and later (ridge penalty, rho = tau = 1).
+    `smoothing` (s), `weight` (K,) and `bias` (K,), float64. Raises ValueError for a penalty that is
+    not positive. Source: Berta, Holzmueller, Jordan & Bach 2026, "Structured matrix scaling", as in
+    its library probmetrics 1.1 and later (ridge penalty, rho = tau = 1).
 
     >>> z = torch.tensor([[1.0, 0.0], [0.0, 1.0]]).repeat_interleave(4, dim=0)
     >>> scaler = StructuredVectorScaler(penalty=1e6).fit(z, [0, 0, 0, 1, 1, 1, 1, 0])
@@ -207,9 +204,7 @@ class StructuredMatrixScaler(_Structured):
     u as in `StructuredVectorScaler`. The more entries there are of a kind, the more each of them
     pays, and all pay less the more labels there are; `penalty` is 1 as published. `fit` sets
     `temperature`, `smoothing`, `weight` (K, K) and `bias` (K,), float64. Raises ValueError for a
-    penalty that is not positive.
-
-    Source: as there.
+    penalty that is not positive. Source: as there.
 
     >>> z = torch.tensor([[1.0, 0.0], [0.0, 1.0]]).repeat_interleave(4, dim=0)
     >>> scaler = StructuredMatrixScaler(penalty=1e6).fit(z, [0, 0, 0, 1, 1, 1, 1, 0])

@@ -22,7 +22,6 @@ class BetaCalibrator(Calibrator):
     changes nothing. Class by class against the rest on softmax scores, with the least NLL of "is it
     this class", then rows divided by their sum (two classes: on class 1 alone). `fit` sets
     `weights` (C, 3), the a, b and c of each class, with C = K, or 1 for two classes; float64.
-
     Source: Kull, Silva Filho & Flach 2017.
 
     >>> p = torch.tensor([[0.2, 0.8], [0.8, 0.2]]).repeat_interleave(4, dim=0)

@@ -22,7 +22,6 @@ class HistogramBinning(Calibrator):
     calibration sample keeps its centre. `fit` sets `edges` (C, bins + 1) and `values` (C, bins),
     with C = K, or 1 for two classes. A share of 0 gives a finite logit, the log of the smallest
     normal number. Raises ValueError for less than one bin.
-
     Source: Zadrozny & Elkan 2001; Guo et al. 2017, section 4.1.
 
     >>> p = torch.tensor([[0.4, 0.6], [0.3, 0.7], [0.2, 0.8], [0.1, 0.9]])
@@ -70,7 +69,6 @@ class IsotonicCalibrator(Calibrator):
     Class by class against the rest on softmax scores, then rows divided by their sum (two
     classes: on class 1 alone), linear between the fitted points as in scikit-learn. `fit` sets
     `points`, one (x, y) pair of float64 tensors a class. Shares of 0 as in `HistogramBinning`.
-
     Source: Zadrozny & Elkan 2002.
 
     >>> p = torch.tensor([[0.8, 0.2], [0.6, 0.4], [0.4, 0.6], [0.2, 0.8]])

@@ -38,7 +38,6 @@ class TemperatureScaler(Calibrator):
 
     `fit` sets `temperature`; `TemperatureScaler.of(1.8)` takes a known one and needs no fit.
     Raises ValueError for an unknown method or limits out of order.
-
     Source: Guo et al. 2017, section 4.2; Mukhoti et al. 2020, section 5.
 
     >>> z = torch.tensor([[2.0, 0.0], [2.0, 0.0], [2.0, 0.0], [2.0, 0.0]])

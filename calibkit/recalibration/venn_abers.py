@@ -21,7 +21,6 @@ class VennAbersCalibrator(Calibrator):
     rest on softmax scores, then rows divided by their sum (two classes: on class 1 alone). `fit`
     sets `steps`, a pair (p0, p1) of step functions a class, each a pair of float64 tensors: the
     scores where it steps (m,), and its values (m + 1,).
-
     Source: Vovk, Petej & Fedorova 2015, section 2 and equation 7.
 
     >>> p = torch.tensor([[0.8, 0.2], [0.6, 0.4], [0.4, 0.6], [0.2, 0.8]])

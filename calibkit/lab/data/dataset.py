@@ -30,7 +30,6 @@ class Dataset:
     classes: the K class names.
     posterior: (n, K) exact p(class | input), or None where nobody knows it.
     source: the distribution that the data were drawn from, when that is known.
-
     Raises ValueError or TypeError when lengths, types or devices disagree.
 
     >>> data = Dataset(torch.zeros(3, 1, 2, 2), torch.tensor([0, 1, 1]), ("no", "yes"))
@@ -130,7 +129,6 @@ def from_batches(
     (pass `augment=` to the training), its order of shuffling has no say, and all samples must fit
     into memory; inputs are one tensor a batch, all of one shape but for their number. A network of
     several inputs, such as tokens with a mask, trains in a loop of its own: measure its logits.
-
     Raises ValueError or TypeError for what is no batch, and as `Dataset` does.
 
     >>> loader = [{"x": torch.zeros(2, 3), "y": [0, 1]}, {"x": torch.ones(1, 3), "y": [1]}]

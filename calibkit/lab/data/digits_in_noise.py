@@ -103,7 +103,6 @@ def noisy_digits(
     The splits reuse the same 1,797 digits under fresh noise. That is no leakage: the population
     *is* the mixture, and each split is an independent sample of it, as train and test should be.
     What a model reaches here says nothing of digits by other writers; for those see `digits`.
-
     Raises ValueError for a size below 1, a negative seed, or noise that is not positive.
 
     >>> train, calibration, test = noisy_digits(300, noise=0.4, seed=1)

@@ -28,7 +28,6 @@ def digits(*, seed: int = 0, calibration: int = 300, test: int = 500) -> Splits:
 
     The 1,797 grey images of scikit-learn (UCI "Optical Recognition of Handwritten Digits" test
     set), scaled to [0, 1]; whatever calibration and test leave over is for training.
-
     Raises ValueError when the two parts leave nothing to train on.
 
     >>> train, calibration, test = digits()

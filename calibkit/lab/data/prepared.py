@@ -114,7 +114,6 @@ def load(
     rows: which images to take, all by default. The other images are never read.
     "cifar10n" has splits of labels alone ("worst", ...): their images are CIFAR-10's, and its
     "test" is CIFAR-10's, as that of "cifar10c" is.
-
     Raises FileNotFoundError for a dataset that is not prepared, ValueError for an unknown split or
     a file that is not what was prepared.
     """
@@ -160,7 +159,6 @@ def splits_of(
     `calibration` others calibrate. The test images are the dataset's own, the first `test` of a
     shuffle when a number is given; test_split=None cuts `test` of the training images instead.
     The defaults give the papers' 45,000 / 5,000 / 10,000 of CIFAR-10.
-
     Raises ValueError when the parts are larger than what there is.
     """
     generator = validate.generator(seed)

@@ -145,7 +145,6 @@ class Notes:
 
         f_1(h) = p(h) p(word_1 | h),  f_t(h) = sum_g f_(t-1)(g) p(h | g) p(word_t | h),
         p(words) = sum_h f_last(h); f is divided by its sum at every word, whose logarithms add up.
-
         Raises ValueError for texts that are not (n, length), or have a number that is no word here
         (`<unk>` is none), or a word after padding.
 

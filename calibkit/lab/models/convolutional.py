@@ -19,9 +19,7 @@ def lenet5(
 
     x (n, channels, size, size) -> logits (n, classes). Max pooling and ReLU for the original's
     trained subsampling and tanh. Pad 28-px digits to 32 for the paper's shapes. Raises ValueError
-    for `size` under 16.
-
-    Source: LeCun et al. 1998, section II.B.
+    for `size` under 16. Source: LeCun et al. 1998, section II.B.
 
     >>> sum(p.numel() for p in lenet5(1, 10).parameters())  # 156 + 2416 + 48120 + 10164 + 850
     61706
@@ -78,7 +76,6 @@ def vgg16(channels: int, classes: int) -> Classifier:
     """VGG-16 in its CIFAR form: 13 convolutions with batch normalisation, one linear layer.
 
     x (n, channels, h, w), 32 px a side or more -> logits (n, classes); 14.7 million parameters.
-
     Source: Simonyan & Zisserman 2015, table 1, column D.
 
     >>> model = vgg16(3, 10)

@@ -25,7 +25,6 @@ def vit(
     x (n, channels, size, size) -> logits (n, classes). Blocks have `heads` attention heads and
     `hidden` units, 4 * `width` by default. The mean over patches takes the place of a class token.
     Raises ValueError if `patch` does not divide `size` or `heads` does not divide `width`.
-
     Source: Dosovitskiy et al. 2021, section 3.1.
 
     >>> model = vit(1, 10, size=8, patch=2, width=32, depth=2)
@@ -62,9 +61,7 @@ def mlp_mixer(
 
     x (n, channels, size, size) -> logits (n, classes). `tokens` and `hidden` are the units of the
     two perceptrons of a block, width / 2 and 4 * width by default. Raises ValueError if `patch`
-    does not divide `size`.
-
-    Source: Tolstikhin et al. 2021, section 2 and table 1.
+    does not divide `size`. Source: Tolstikhin et al. 2021, section 2 and table 1.
 
     >>> model = mlp_mixer(1, 10, size=8, patch=2, width=32, depth=2)
     >>> model(torch.zeros(5, 1, 8, 8)).shape

@@ -19,7 +19,6 @@ def resnet(depth: int, channels: int = 3, classes: int = 10, *, width: int = 16)
     2 `width` and 4 `width` channels; shortcuts have no parameters (they skip pixels and pad
     channels with zeros). For ResNet-50 take `resnet50`: `resnet(50)` is a thin network of 0.76
     million parameters. Raises ValueError for another depth.
-
     Source: He et al. 2016, section 4.2 and table 6.
 
     >>> sum(p.numel() for p in resnet(20).parameters())  # .27 million in the paper
@@ -46,7 +45,6 @@ def wide_resnet(
     shortcuts, depth = 6m + 4 (28, 40, 16); others count the linear layer instead, 6m + 2 (26). So
     WRN-26-10 and WRN-28-10 name one network of 36.5 million parameters, m = 4. Raises ValueError
     for a depth of neither form.
-
     Source: Zagoruyko & Komodakis 2016, table 1; WRN-26-10 as in Mukhoti et al. 2020.
 
     >>> import torch
@@ -91,7 +89,6 @@ def resnet50(channels: int = 3, classes: int = 10) -> Classifier:
 
     x (n, channels, h, w), 8 px a side or more -> logits (n, classes). The rest, its
     initialisation included, is torchvision's.
-
     Source: He et al. 2016, table 1; as used on CIFAR by Mukhoti et al. 2020.
 
     >>> import torch
@@ -107,7 +104,6 @@ def densenet121(channels: int = 3, classes: int = 10) -> Classifier:
 
     x (n, channels, h, w), 8 px a side or more -> logits (n, classes). Growth rate 32; the rest,
     its initialisation included, is torchvision's.
-
     Source: Huang et al. 2017, table 1; as used on CIFAR by Mukhoti et al. 2020.
 
     >>> import torch

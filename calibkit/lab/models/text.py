@@ -60,7 +60,6 @@ def text_cnn(
     (n, classes). Between convolutions a running maximum of `kernel` words. Put pretrained vectors
     into `model.body.words.weight`. Raises ValueError for sizes out of range, an even kernel, and
     an x that is not (n, length) integers.
-
     Source: global pooling Lin et al. 2014; as used by Kumar et al. 2018 and Mukhoti et al. 2020.
 
     >>> model = text_cnn(5000, 20)
@@ -86,9 +85,7 @@ def text_lstm(vocabulary: int, classes: int, *, embedding: int = 32, width: int 
     """An LSTM that reads from left to right; its output at the last word goes to the head.
 
     x (n, length) word numbers in [0, vocabulary), 0 for padding -> logits (n, classes). Raises
-    ValueError for sizes out of range.
-
-    Source: Hochreiter & Schmidhuber 1997; torch's `nn.LSTM`.
+    ValueError for sizes out of range. Source: Hochreiter & Schmidhuber 1997; torch's `nn.LSTM`.
 
     >>> model = text_lstm(30, 4, embedding=8, width=8)
     >>> sum(p.numel() for p in model.body.lstm.parameters())  # 4 gates x 8 x (8 + 8 + 2)
@@ -115,10 +112,8 @@ def text_transformer(
     -> logits (n, classes). Blocks have `heads` attention heads and `hidden` units, 2 * `width` by
     default. Where a word stands tells a learned number, added to the score of each head, for each
     distance from the word that asks. Raises ValueError for sizes out of range, `heads` that do not
-    divide `width`, and longer texts.
-
-    Source: Vaswani et al. 2017, with the pre-normed blocks of Xiong et al. 2020 and the distances
-    of Raffel et al. 2020, section 2.1.
+    divide `width`, and longer texts. Source: Vaswani et al. 2017, with the pre-normed blocks of
+    Xiong et al. 2020 and the distances of Raffel et al. 2020, section 2.1.
 
     >>> model = text_transformer(30, 4, length=24)
     >>> model(torch.tensor([[5, 9, 7, 0]])).shape

@@ -14,11 +14,9 @@ from calibkit.lab.translation.pairs import PAD, START
 class Translator(nn.Module):
     """source (n, S) and target (n, T) word numbers -> logits (n, T, V) of each target token.
 
-    Token t is predicted from the source and the target tokens before t ("teacher forcing").
-    Padding of the source is not attended to. Raises ValueError for sizes out of range and for
-    sentences longer than `longest`.
-
-    Source: Vaswani et al. 2017; layer norm in front of each block.
+    Token t is predicted from the source and the target tokens before t ("teacher forcing"). Padding
+    of the source is not attended to. Raises ValueError for sizes out of range and for sentences
+    longer than `longest`. Source: Vaswani et al. 2017; layer norm in front of each block.
 
     >>> model = Translator(9, 7, width=8, heads=2)
     >>> model(torch.tensor([[4, 2, 0]]), torch.tensor([[5, 2]])).shape
