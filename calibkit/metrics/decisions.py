@@ -121,18 +121,18 @@ def net_benefit(
     >>> round(net_benefit([0.9, 0.6, 0.2], [1, 0, 1], threshold=0.5), 4)  # 1/3 - 1/3
     0.0
     """
-    said = validate.floating("scores", scores, ndim=1).detach().double()
-    said = validate.unit_interval("scores", said, "it is a fraction: write 0.9 for 90 %")
-    came = validate.as_tensor("happened", happened, ndim=1)
-    validate.same_length("happened", len(came), len(said))
-    validate.same_device("happened", came, said.device, "the scores")
-    if came.is_floating_point():
-        came = validate.unit_interval("happened", came, "it is a probability, a fraction")
-    elif came.dtype != torch.bool:
-        came = validate.labels(came, n=len(came), classes=2, name="happened")
+    score = validate.floating("scores", scores, ndim=1).detach().double()
+    score = validate.unit_interval("scores", score, "it is a fraction: write 0.9 for 90 %")
+    outcome = validate.as_tensor("happened", happened, ndim=1)
+    validate.same_length("happened", len(outcome), len(score))
+    validate.same_device("happened", outcome, score.device, "the scores")
+    if outcome.is_floating_point():
+        outcome = validate.unit_interval("happened", outcome, "it is a probability, a fraction")
+    elif outcome.dtype != torch.bool:
+        outcome = validate.labels(outcome, n=len(outcome), classes=2, name="happened")
     t = validate.number("threshold", threshold, 0, 1, open_low=True, open_high=True)
-    came = came.double()
-    each = torch.where(said >= t, came - (1 - came) * t / (1 - t), 0.0)
+    outcome = outcome.double()
+    each = torch.where(score >= t, outcome - (1 - outcome) * t / (1 - t), 0.0)
     return mean(*kept(weights, each))
 
 

@@ -44,8 +44,8 @@ def bfloat16_on_cpu() -> bool:
 
     False where this torch cannot tell.
     """
-    told: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()
-    return any(bool(on) for name, on in told.items() if name.endswith("bf16"))
+    known: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()
+    return any(bool(on) for name, on in known.items() if name.endswith("bf16"))
 
 
 def memory_format(model: nn.Module, device: torch.device) -> torch.memory_format:
@@ -113,12 +113,12 @@ def torch_settings() -> str:
         precise = [part.fp32_precision for part in parts]
     else:  # torch 2.6 has the older names alone
         precise = [torch.get_float32_matmul_precision(), cudnn.allow_tf32]
-    told = [torch.get_default_dtype(), torch.get_default_device(), torch.is_grad_enabled()]
-    told += [torch.is_inference_mode_enabled(), torch.are_deterministic_algorithms_enabled()]
-    told += [cudnn.deterministic, cudnn.benchmark, *precise]
+    settings = [torch.get_default_dtype(), torch.get_default_device(), torch.is_grad_enabled()]
+    settings += [torch.is_inference_mode_enabled(), torch.are_deterministic_algorithms_enabled()]
+    settings += [cudnn.deterministic, cudnn.benchmark, *precise]
     for kind in ("cpu", "cuda", "mps"):
-        told += [torch.is_autocast_enabled(kind), torch.get_autocast_dtype(kind)]
-    return str(told)
+        settings += [torch.is_autocast_enabled(kind), torch.get_autocast_dtype(kind)]
+    return str(settings)
 
 
 def same_type(model: nn.Module, inputs: Tensor) -> None:
