@@ -78,6 +78,7 @@ class MaxEntropy(Selection):
     target: who judges. None stands for the model that is being trained; a module for another one
         that stays as it is; logits (epochs, n, K) for one whose training was kept: epoch e takes
         what stands in row e, later ones what stands in the last.
+
     Source: Coleman et al. 2020, max-entropy selection, as used in "Can Calibration Improve Sample
     Prioritization?" (Tata et al. 2022).
 

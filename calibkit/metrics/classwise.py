@@ -26,6 +26,7 @@ def classwise_ece(probs: Array, labels: Array, *, bins: int = 15, weights: Weigh
 
     probs: (n, K) probabilities; labels: (n,) integers in [0, K); bins: number of bins.
     weights: (n,) of the rows, as in `ece`.
+
     Returns a fraction in [0, 1]. Raises as `ece` does. Source: Kull et al. (2019); Nixon et al.
     (2019) call it SCE.
 

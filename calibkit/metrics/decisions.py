@@ -35,6 +35,7 @@ def cheapest_action(probs: Array, costs: Array) -> Tensor:
     Ties go to the first action.
 
     probs: (n, K) probabilities; costs: (A, K) finite, what action a costs where class k is true.
+
     Raises ValueError or TypeError naming the argument. Source: Elkan (2001), section 1.
 
     >>> cheapest_action([[0.5, 0.5], [0.9, 0.1], [0.99, 0.01]], alarm_costs(20)).tolist()
@@ -52,6 +53,7 @@ def action_cost(actions: Array, truth: Array, costs: Array, *, weights: Weights 
         gives the expected cost without the chance of labels.
     costs: (A, K) finite.
     weights: (n,) of the rows, as in `ece`.
+
     Raises ValueError or TypeError naming the argument.
 
     >>> action_cost([0, 1], [1, 0], alarm_costs(20))  # a miss and a false alarm
@@ -116,6 +118,7 @@ def net_benefit(
     happened: (n,) bool, integers 0 and 1, or its exact probability.
     threshold: t, in (0, 1).
     weights: (n,) of the rows, as in `ece`.
+
     Source: Vickers & Elkin (2006), Medical Decision Making 26.
 
     >>> round(net_benefit([0.9, 0.6, 0.2], [1, 0, 1], threshold=0.5), 4)  # 1/3 - 1/3

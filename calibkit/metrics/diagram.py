@@ -106,6 +106,7 @@ def reliability(
     closed: "right" for bins (lo, hi], "left" for [lo, hi). Confidence 0 is in the first bin and
         1 in the last in either case.
     weights: (n,) of the rows, as in `ece`.
+
     Returns a `Reliability`; its `gap` is confidence minus accuracy, so positive where the model is
     over-confident, and NaN in an empty bin. Raises as `ece` does. Source: DeGroot & Fienberg
     (1983); Niculescu-Mizil & Caruana (2005).

@@ -39,6 +39,7 @@ def ece(
     bins: number of bins; binning: "width" or "mass"; closed: "right" for (lo, hi] or "left".
     weights: (n,) of the rows, 0 or more and not all 0; whole numbers give the value of rows that
         are repeated so often. None counts every row once.
+
     Returns a fraction in [0, 1], summed in float64. Raises ValueError for values outside [0, 1],
     NaN, rows that do not sum to 1, an empty input, lengths or devices that differ, and labels out
     of range; TypeError for wrong dtypes. Source: Naeini et al. (2015); Guo et al. (2017).
@@ -230,6 +231,7 @@ def true_calibration_error(
     probs: (n, K) predicted probabilities.
     posterior: (n, K) true p(class | input) of the same inputs.
     bins, norm, binning, weights: as in `ece`.
+
     Raises as `ece` does, and ValueError if the shapes differ.
 
     >>> round(true_calibration_error([[0.9, 0.1]], [[0.7, 0.3]]), 4)

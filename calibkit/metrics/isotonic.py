@@ -71,6 +71,7 @@ def corp(probs: Scored, labels: Labels = None) -> Corp:
     exactly, and neither of the first two is ever negative.
 
     probs: (n, K) probabilities; labels: (n,) integers in [0, K). A `TopLabel` stands for both.
+
     Raises as `ece` does. Source: Dimitriadis, Gneiting & Jordan (2021), PNAS 118 (consistent,
     optimally binned, reproducible, pool-adjacent-violators).
 

@@ -47,6 +47,7 @@ def paired_interval(
     metric: "ece", "nll", "brier" or "accuracy".
     bins, level, resamples, seed, method: as in `bootstrap_interval`; bins for "ece" alone.
     weights: (n,) of the rows, as in `ece`; each is drawn like another and brings its weight along.
+
     Returns (low, high); a loss is lower for b where low > 0. "nll" must be finite for both. Raises
     as `ece` does, and ValueError if the shapes differ. Source: Efron & Tibshirani (1993), section
     13.3; Koehn (2004) for the pairing.

@@ -59,6 +59,7 @@ def place(train_accuracy: float, accuracy: float, confidence: float) -> Place:
         and without augmentation.
     accuracy: on new data with the same kind of labels; see `same_labels_accuracy`.
     confidence: mean on the new data.
+
     Raises ValueError for a number outside [0, 1].
 
     >>> place(1.0, 0.75, 0.9375)
@@ -105,6 +106,7 @@ def kappa_values(places: Sequence[tuple[float, float]]) -> np.ndarray:
 
     places: as in `kappa`. A training counts with kappa + (claimed - kappa * lost) / mean lost, the
         linear part of the quotient (delta method), and not with its own quotient.
+
     Returns (n,) float64. Where `kappa` is None they say little: look before. Raises ValueError as
     `kappa`, and where no accuracy is lost on average.
 

@@ -66,6 +66,7 @@ def brier_decomposition(
 
     probs: (n, K) probabilities; labels: (n,) integers in [0, K); bins: number of bins.
     weights: (n,) of the rows, as in `ece`; n_bk and n are then sums of weights.
+
     Source: Murphy (1973); the remainder is Stephenson, Coelho & Jolliffe (2008).
 
     >>> parts = brier_decomposition([[0.8, 0.2]] * 4, [0, 0, 0, 1])

@@ -84,6 +84,7 @@ def draw_cells(
     """What samples drawn with replacement bring to an even number of cells, two cells a bin.
 
     values, cell: (n,) the value of each sample and the cell that it lies in.
+
     Returns (resamples, cells) counts, one multinomial draw and so exact, and (resamples, cells / 2)
     sums of the values in each bin. Members of a cell of at most 16 are drawn one by one, which is
     exact; the sums of larger ones come from normals of the cell's mean and variance, and those of

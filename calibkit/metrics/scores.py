@@ -16,6 +16,7 @@ def accuracy(probs: Scored, labels: Labels = None, *, weights: Weights = None) -
 
     probs: (n, K) probabilities; labels: (n,) integers in [0, K). A `TopLabel` stands for both.
     weights: (n,) of the rows, as in `ece`.
+
     Raises as `ece` does.
 
     >>> accuracy([[0.9, 0.1], [0.5, 0.5]], [0, 1])
@@ -133,6 +134,7 @@ def auroc(in_scores: Array, out_scores: Array) -> float:
     distribution, as confidence is; pass -entropy.
 
     in_scores: (n,) floating, finite; out_scores: (m,) the same on the same device.
+
     Source: Hanley & McNeil (1982), Radiology 143; Hendrycks & Gimpel (2017) for this use.
 
     >>> auroc([0.9, 0.8, 0.5], [0.5, 0.4])  # 5 pairs won and 1 tied of 6
@@ -153,6 +155,7 @@ def fpr_at_tpr(in_scores: Array, out_scores: Array, *, tpr: float = 0.95) -> flo
     `auroc`; 0 is perfect separation.
 
     in_scores, out_scores: (n,) and (m,) floating, finite.
+
     Raises as `auroc` does. Source: Hendrycks & Gimpel (2017); Liang, Li & Srikant (2018).
 
     >>> fpr_at_tpr([0.9, 0.8, 0.7, 0.2], [0.75, 0.1], tpr=0.75)  # threshold .7, reached by 1 of 2

@@ -66,6 +66,7 @@ def calibration_test(
     metric: "ece" or "smooth_ece"; bins: number of bins for "ece".
     resamples: number of label sets; seed: integer seed of the draws.
     weights: (n,) of the rows, as in `ece`.
+
     Raises as `ece` does. Rows that are all one-hot leave nothing to chance: z is then 0, or
     infinite where one of them is wrong. Source: Broecker & Smith (2007), Weather and Forecasting
     22; Spiegelhalter (1986), Statistics in Medicine 5; Widmann, Lindsten & Zachariah (2019) for

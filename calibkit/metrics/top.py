@@ -23,6 +23,7 @@ class TopLabel:
     confidence: (n,) floating in [0, 1]; correct: (n,) bool, or integers 0 and 1, on the same
         device. `TopLabel.of(probs, labels)` reads both from rows of classes.
     weights: (n,) of the rows, 0 or more and not all 0; None counts every row once.
+
     Raises ValueError or TypeError naming the argument.
 
     >>> from calibkit.metrics import ece

@@ -47,6 +47,7 @@ def plot(
     """A square plot that reaches from the first tick to the last; what lies outside is cut off.
 
     log_x: whether x has a log axis.
+
     Raises ValueError for fewer than two ticks.
     """
     marks = list(marks)
@@ -92,6 +93,7 @@ def frame(
     scale: how much larger the plots are shown.
     keys: pictures that follow the plots, such as a legend.
     values: the numbers of the readout by name.
+
     Raises ValueError when there is no plot.
 
     >>> line = plot("a line", [curve([0, 1], [0, 1])], x_label="x", y_label="y",

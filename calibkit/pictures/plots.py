@@ -102,6 +102,7 @@ def reliability_diagram(
         intervals have the number of equal rows that say as much (`Reliability.effective`).
 
     probs: (n, K) probabilities; labels: (n,). Raises as `metrics.reliability` does.
+
     Source: Guo et al. (2017), figure 1.
     """
     counted = _reliability(probs, labels, bins=bins, binning=binning, weights=weights)
@@ -163,6 +164,7 @@ def corp_diagram(
     any one confidence the curve of a calibrated model leaves it in about 1 - level of all samples.
 
     probs: (n, K) probabilities; labels: (n,). Raises as `metrics.corp` does.
+
     Source: Dimitriadis, Gneiting & Jordan (2021).
     """
     ax = _axes(ax, SIDE, SIDE)
@@ -238,6 +240,7 @@ def spread(x, runs, role: Role, *, ax: Axes) -> Axes:
     For runs that stand in no table; for those that do, `sns.lineplot` is the way.
 
     x: (m,) positions; runs: (seeds, m) one row per run; role: their look (see `palette`).
+
     Raises ValueError when the shapes disagree.
     """
     x, runs = as_array(x), as_array(runs)

@@ -30,6 +30,7 @@ class Dataset:
     classes: the K class names.
     posterior: (n, K) exact p(class | input), or None where nobody knows it.
     source: the distribution that the data were drawn from, when that is known.
+
     Raises ValueError or TypeError when lengths, types or devices disagree.
 
     >>> data = Dataset(torch.zeros(3, 1, 2, 2), torch.tensor([0, 1, 1]), ("no", "yes"))

@@ -125,6 +125,7 @@ def digest(
     """64 hexadecimal digits, equal for what is equal in kind, content and code.
 
     read: the numbers of tensors that were read before. met: gets the modules that count by name.
+
     Raises TypeError for what it cannot tell.
 
     >>> digest(loss=lambda x: x + 1) == digest(loss=lambda x: x + 1), digest(n=1) == digest(n=True)

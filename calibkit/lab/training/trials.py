@@ -49,6 +49,7 @@ class Recipe:
     select: which samples an epoch trains on (`prioritization.MaxEntropy`, `MaxLoss`, `RandomPart`);
         None takes all.
     autocast: bfloat16 where torch holds it safe; pays on a GPU, costs on most CPUs.
+
     Raises ValueError or TypeError that names the setting.
 
     >>> Recipe(epochs=4).lr
@@ -132,6 +133,7 @@ class Trial:
     watch: datasets to score after every epoch, by the name their history columns start with.
     keep: names of watched datasets whose logits are kept, epoch by epoch.
     gradients: keep the norm of the last layer's weight gradient, batch by batch.
+
     Raises ValueError or TypeError naming the argument.
     """
 

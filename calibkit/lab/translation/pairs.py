@@ -22,6 +22,7 @@ class Pairs:
 
     source, target: (n, S) and (n, T) int64 word numbers; each row ends in `END`, then 0 (`PAD`).
     source_words, target_words: the vocabularies, which begin with `SPECIAL`.
+
     Raises ValueError for lengths that differ and for numbers outside a vocabulary.
 
     >>> words = (*SPECIAL, "a", "b")

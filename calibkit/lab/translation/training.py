@@ -119,6 +119,7 @@ def tokens(logits: Tensor, pairs: Pairs, law: Tensor | None = None) -> Predictio
     """The real tokens as one row each: logits (tokens, V), labels, and their exact law if known.
 
     logits, law: (n, T, V). Padding is left out; the end of a sentence is a token.
+
     Raises ValueError for logits of another shape.
     """
     if logits.shape[:2] != pairs.target.shape:
