@@ -53,7 +53,7 @@ SECTIONS = {
         "Vectors and matrices": ("affine", "beta"),
         "Class by class": ("binned", "venn_abers"),
         "Another prior": ("class_prior",),
-        "What all maps share": ("calibrator", "modules", "leakage"),
+        "What all maps share": ("calibrator", "modules"),
     },
 }
 LEADS = {
