@@ -460,10 +460,7 @@ def _class_weights(weights: Weights, logits: Tensor) -> Tensor | None:
         return None
     weights = validate.as_tensor("class_weights", weights, ndim=1)
     validate.same_device("class_weights", weights, logits.device, "the logits")
-    if len(weights) != logits.shape[1]:
-        raise ValueError(
-            f"class_weights must have one entry per class, {logits.shape[1]}, got {len(weights)}"
-        )
+    validate.same_length("class_weights", len(weights), logits.shape[1], "class")
     return _not_negative("class_weights", weights).to(logits.dtype)
 
 

@@ -116,7 +116,7 @@ def _counts(counts: Array, labels: Tensor) -> Tensor:
         raise TypeError(f"counts must be integers, got {given.dtype}")
     wanted, size = given.long().to(labels.device), labels.bincount(minlength=len(given))
     if len(wanted) < len(size):
-        raise ValueError(f"counts must have one entry per class, {len(size)}, got {len(wanted)}")
+        validate.same_length("counts", len(wanted), len(size), "class")
     wrong = ((wanted < 0) | ((wanted > 0) & (size == 0))).nonzero()[:, 0].tolist()
     if wrong:
         raise ValueError(

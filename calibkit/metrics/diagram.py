@@ -161,19 +161,6 @@ def wilson_interval(
     (0.0, 0.2775)
     """
     level = validate.level(level)
-    hits, counts = _hits_of_counts(hits, counts)
-    z = float(ndtri((1 + level) / 2))
-    p = hits / counts
-    middle = p + z * z / (2 * counts)
-    half = z * (p * (1 - p) / counts + (z / (2 * counts)) ** 2).sqrt()
-    scale = 1 + z * z / counts
-    low, high = (middle - half) / scale, (middle + half) / scale
-    # at p = 0 and p = 1 one end is exact; x - x is 0 but stays NaN where counts is 0
-    return torch.where(hits == 0, low - low, low), torch.where(p == 1, high - high + 1, high)
-
-
-def _hits_of_counts(hits, counts) -> tuple[Tensor, Tensor]:
-    """Both in float64, once 0 <= hits <= counts is known to hold."""
     hits = validate.as_tensor("hits", hits).double()
     counts = validate.as_tensor("counts", counts).double()
     validate.same_device("counts", counts, hits.device, "the hits")
@@ -187,4 +174,11 @@ def _hits_of_counts(hits, counts) -> tuple[Tensor, Tensor]:
     if bool(bad.any()):
         h, c = hits[bad][0].item(), counts[bad][0].item()
         raise ValueError(f"hits must lie in [0, counts], got {h:g} hits of {c:g}")
-    return hits, counts
+    z = float(ndtri((1 + level) / 2))
+    p = hits / counts
+    middle = p + z * z / (2 * counts)
+    half = z * (p * (1 - p) / counts + (z / (2 * counts)) ** 2).sqrt()
+    scale = 1 + z * z / counts
+    low, high = (middle - half) / scale, (middle + half) / scale
+    # at p = 0 and p = 1 one end is exact; x - x is 0 but stays NaN where counts is 0
+    return torch.where(hits == 0, low - low, low), torch.where(p == 1, high - high + 1, high)

@@ -15,6 +15,7 @@ from calibkit.recalibration import (
     TemperatureEnsemble,
     TemperatureScaler,
     VennAbersCalibrator,
+    modules,
     restore,
 )
 from tests.recalibration.samples import ALL, scored
