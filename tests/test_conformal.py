@@ -131,8 +131,6 @@ def test_the_law_has_its_closed_moments():
     mean = k / (n + 1)
     assert law.mean() == pytest.approx(mean)
     assert law.var() == pytest.approx(mean * (1 - mean) / (n + 2))
-    assert counted.mean() == pytest.approx(new * mean)
-    assert counted.var() == pytest.approx(new * law.var() * (n + 1 + new))
 
 
 def test_the_smallest_sets_keep_the_promise_and_lose_it_without_their_last_class(known):
@@ -163,7 +161,6 @@ def test_a_set_of_one_class_is_never_empty():
     conformal.coverage_at([[0.1, 0.2]], [[0.5, 0.6]], [1.0]) -> ValueError: ...posterior
     conformal.coverage_law(8, ALPHA) -> ValueError: ...n must be at least 9
     conformal.smallest_sets([[0.5, 0.5]], 1.0) -> ValueError: ...level must lie in
-    conformal.counted_law(99, ALPHA, 0) -> ValueError: ...new
     conformal.exact_coverage([[1, 0]], [[0.5, 0.5]]) -> TypeError: sets must be bool
 """)
 def test_bad_input_is_named(call, refused):

@@ -198,33 +198,6 @@ def test_cutmix_alpha_is_used():
     assert spread[0.05] > 2 * spread[50.0]
 
 
-# --- label entropy ---------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("alpha", [0.05, 0.2, 0.4, 1.0, 3.0])
-def test_label_entropy_is_the_integral(alpha):
-    density = stats.beta(alpha, alpha)
-
-    def twice(lam):  # -lam log lam under a symmetric density counts for both terms
-        return -2 * lam * math.log(lam) * density.pdf(lam) if 0 < lam < 1 else 0.0
-
-    halves = ((0, 0.5), (0.5, 1))
-    integral = sum(integrate.quad(twice, *half, limit=400)[0] for half in halves)
-    assert mixing.label_entropy(alpha) == pytest.approx(integral, rel=1e-6)
-
-
-def test_label_entropy_limits():
-    assert mixing.label_entropy(1e-9) == pytest.approx(0, abs=1e-8)
-    assert mixing.label_entropy(1e9) == pytest.approx(math.log(2), abs=1e-8)
-    assert mixing.label_entropy(1, classes=2) == pytest.approx(0.25)
-    alphas = torch.logspace(-3, 3, 40)
-    curve = mixing.label_entropy(alphas)
-    assert curve.dtype == torch.float64
-    assert (curve.diff() > 0).all()
-    assert mixing.label_entropy(np.array([0.1, 1.0]))[0].item() == mixing.label_entropy(0.1)
-    assert type(mixing.label_entropy(0.1)) is float
-
-
 # --- devices and bad input -------------------------------------------------------------------
 
 
@@ -294,11 +267,6 @@ def cutmix(images=X, labels=Y, classes=4, **options):
     mixing.Mix(torch.tensor(0.5), SWAP[None]) -> ValueError: partner must have 1 dimension
     mixing.Mix(SWAP, SWAP) -> TypeError: lam must be floating point
     mixing.Mix(torch.ones(3), SWAP) -> ValueError: lam must be one number or one per sample
-    mixing.label_entropy(0.0) -> ValueError: alpha must be positive and finite, got 0
-    mixing.label_entropy([1.0, INF]) -> ValueError: alpha must be positive and finite, got inf
-    mixing.label_entropy([0.1, -1]) -> ValueError: alpha must be positive and finite, got -1
-    mixing.label_entropy("x") -> TypeError: alpha must be
-    mixing.label_entropy(1.0, classes=1) -> ValueError: classes must be at least 2
     mixing.word_mixup(X[:, 0, 0], Y, classes=4, alpha=1.0) -> TypeError: texts must be word numbers
 """)
 def test_bad_input(call, refused):

@@ -65,9 +65,7 @@ def test_a_given_axes_is_used_and_nothing_global_is_set():
     plots.spread([1, 2, 3], np.zeros((2, 2)), palette.TRUTH, ax=None) -> ValueError: runs
     plots.plane({}) -> ValueError: places must map looks to at least 1 place
     plots.plane({palette.group(0, "none"): []}) -> ValueError: places must map looks to at least 1
-    plots.differences({}) -> ValueError: rows must map
     panels.curve([0, 1], [0]) -> ValueError: y must
-    panels.dots([0], [0, 1]) -> ValueError: y must
     panels.plot("", [], x_label="", y_label="", x_ticks=[1], y_ticks=[0, 1]) -> ValueError: x_ticks
     panels.plot("", [], x_label="", y_label="", x_ticks=[0, 1], y_ticks=[]) -> ValueError: y_ticks
     panels.frame([], title="", readout="") -> ValueError: ...panels
@@ -102,13 +100,3 @@ def test_a_path_joins_the_epochs_and_names_both_ends():
     (line,) = [line for line in ax.lines if line.get_label() == "training"]
     assert line.get_linestyle() == "-"
     assert "from 0.01 lost and -0.10 claimed to 0.20 and +0.15" in alt_text.describe(ax.figure)
-
-
-def test_differences_have_a_row_each_hollow_where_zero_is_inside():
-    ax = plots.differences({"focal": (0.02, 0.01, 0.03), "mixup": (-0.01, -0.03, 0.01)})
-    assert [text.get_text() for text in ax.get_yticklabels()] == ["focal", "mixup"]
-    dots = [line for line in ax.lines if line.get_marker() == "o"]
-    assert [dot.get_markerfacecolor() for dot in dots] == [palette.BLACK, "none"]
-    assert [dot.get_xdata()[0] for dot in dots] == [0.02, -0.01]
-    said = alt_text.describe(ax.figure)
-    assert "focal +0.020, from +0.010 to +0.030; mixup -0.010, from -0.030 to +0.010" in said
