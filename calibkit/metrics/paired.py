@@ -114,8 +114,7 @@ def _per_sample(
     if metric == "nll":
         return _nll(*rows_of(probs, labels)[:2]), None
     if metric == "brier":
-        rows, target, _ = rows_of(probs, labels)
-        return rows.double().square().sum(1) - 2 * of_label(rows, target) + 1, None
+        return _brier(*rows_of(probs, labels)[:2]), None
     confidence, correct = top(probs, labels)
     if metric == "accuracy":
         return correct.double(), None
@@ -138,3 +137,7 @@ def _nll(probs: Tensor, labels: Tensor) -> Tensor:
             f"in row {int(each.argmax())}; compare 'brier'"
         )
     return each
+
+
+def _brier(probs: Tensor, labels: Tensor) -> Tensor:
+    return probs.double().square().sum(1) - 2 * of_label(probs, labels) + 1

@@ -23,6 +23,7 @@ class VennAbersCalibrator(Calibrator):
     scores where it steps (m,), and its values (m + 1,).
     Source: Vovk, Petej & Fedorova 2015, section 2 and equation 7.
 
+    >>> import torch
     >>> p = torch.tensor([[0.8, 0.2], [0.6, 0.4], [0.4, 0.6], [0.2, 0.8]])
     >>> venn = VennAbersCalibrator().fit(p.log(), [0, 1, 0, 1])  # at .9: p0 = 2 / 4, p1 = 1
     >>> [round(q, 4) for q in venn.probs(torch.tensor([[0.1, 0.9]]).log())[0].tolist()]
