@@ -15,7 +15,6 @@ from calibkit.recalibration import (
     TemperatureEnsemble,
     TemperatureScaler,
     VennAbersCalibrator,
-    modules,
     restore,
 )
 from tests.recalibration.samples import ALL, scored

@@ -7,7 +7,6 @@ import pytest
 import torch
 from scipy.stats import multivariate_normal
 
-from calibkit import theory
 from calibkit.lab import data
 from tests import refusals
 
@@ -24,16 +23,18 @@ def test_the_posterior_equals_bayes_rule_on_the_densities():
     np.testing.assert_allclose(drawn.posterior.sum(dim=1), 1, atol=1e-12)
 
 
-def test_linear_theory_describes_the_draws():
+def test_a_linear_score_of_the_draws_has_its_normal_law():
     world = data.Clusters(flip=0.1)
     drawn = world.draw(50_000, seed=3)
     weights = torch.tensor([1.0, -0.4], dtype=torch.float64)
     logit = drawn.inputs.double() @ weights
-    mean, std = theory.linear_logits(weights, 0.0, world.means, world.covariances)
-    error = theory.linear_error(mean, std, world.sides, flip=world.flip)
+    mean = world.means @ weights
+    std = torch.einsum("i,cij,j->c", weights, world.covariances, weights).sqrt()
+    miss = torch.special.ndtr(-world.sides * mean / std)
+    error = (miss + world.flip * (1 - 2 * miss)).mean().item()
     seen = ((logit > 0) != (drawn.labels == 1)).double().mean().item()
     assert seen == pytest.approx(error, abs=4 * math.sqrt(error / len(drawn)))
-    norm = theory.linear_logit_norm(mean, std)
+    norm = (mean.square() + std.square()).mean().sqrt().item()
     assert logit.square().mean().sqrt().item() == pytest.approx(norm, rel=0.02)
 
 
