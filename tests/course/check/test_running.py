@@ -176,3 +176,18 @@ def test_printing_ends_at_the_last_character_that_fits():
     assert short.write("y") == 1
     assert short.write("z") == 1
     assert heard.getvalue() == "x" * (running.PRINTED - 1) + "y"
+
+
+def test_the_words_for_a_late_answer_are_not_stopped(monkeypatch):
+    """However slow they come: on a busy machine the time is up again before they are found."""
+    clock, place = Clock(), running._place
+    monkeypatch.setattr(running, "time", clock)
+    monkeypatch.setattr(running, "TICK", 0.001)
+
+    def slowly(*arguments):
+        clock.pass_by(1, 1)
+        return place(*arguments)
+
+    monkeypatch.setattr(running, "_place", slowly)
+    reply = check.signed_gap(lambda p, y: clock.pass_by(11, 11))
+    assert "was stopped in line" in reply.text

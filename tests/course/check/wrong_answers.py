@@ -382,13 +382,13 @@ CLASS_ERRORS = [
 
 def lowest_at(loss, grid=None):
     """The T of the lowest loss of (probabilities, labels), on a fine grid."""
-    grid = np.geomspace(0.05, 50, 700) if grid is None else grid
+    grid = np.geomspace(0.05, 50, 500) if grid is None else grid
     return lambda z, y: float(min(grid, key=lambda T: float(loss((z.double() / T).softmax(1), y))))
 
 FITTED_TEMPERATURE = [
     (lambda z, y: max(fitted_T(z, y), 1), "below 1"),
     (lowest_at(metrics.brier), "Brier"),
-    (lowest_at(metrics.nll, [k / 10 for k in range(1, 500)]), "too coarse"),
+    (lowest_at(metrics.nll, [k / 2 for k in range(1, 100)]), "too coarse"),
     (lambda z, y: z / fitted_T(z, y), None),
     (lambda z, y: 2 * fitted_T(z, y), "twice"),
     (lambda z, y: fitted_T(z, y) ** 2, "squared"),
