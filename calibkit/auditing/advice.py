@@ -92,11 +92,7 @@ def _weighed(gain: dict[str, Estimate], rises: list[Rise]) -> tuple[Verdict, str
 
 
 def _list(names: list[str]) -> str:
-    """Names in a row.
-
-    >>> _list(["a", "b", "c"])
-    'a, b and c'
-    """
+    """Names in a row."""
     *first, last = names or [""]
     return f"{', '.join(first)} and {last}" if first else last
 
@@ -129,16 +125,7 @@ class Form(NamedTuple):
 
 
 def line(temperature: float, scores: Scores, form: Form) -> str:
-    """A line of Python that cools scores of the form that the audit was given.
-
-    >>> import torch
-    >>> from calibkit.auditing.scores import scores_of
-    >>> logit = torch.tensor([1.0, -2.0])
-    >>> line(2.0, scores_of(logit, "logits")[0], Form(of_one=True))
-    'prob = torch.sigmoid(logit / 2)'
-    >>> line(2.0, scores_of([[0.9, 0.1]])[0], Form())
-    'probs = torch.softmax(torch.log(probs) / 2, dim=1)'
-    """
+    """A line of Python that cools scores of the form that the audit was given."""
     t, least = f"{temperature:.6g}", f"{scores.floor:.6g}"
     if scores.kind == "logits":
         if form.of_one:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from calibkit.auditing.advice import Advice, Form, Rise, advise
 from calibkit.auditing.concerns import concerns, off_groups, repeated, shared
 from calibkit.auditing.cooling import Apart, Cooling, cross_fitted, fitted_apart
 from calibkit.auditing.costs import checked, checked_of_answers, of_answers
-from calibkit.auditing.measures import NAMES, Estimate, Measured, p_words
+from calibkit.auditing.measures import NAMES, Estimate, Measured
 from calibkit.auditing.rows import Rows, rows_of
 from calibkit.auditing.scores import Kind, Scores, scores_of
 from calibkit.auditing.units import Units, groups_of, labels_of, units_of
@@ -130,60 +129,13 @@ class Audit:
         ]
 
     def __str__(self) -> str:
-        show, test, fits = self.measures, self.test, not self.cooling.misfit
-        classes = "" if self.of_hits else f", {self.rows.classes} classes"
-        lines = [f"{self.name}: {len(self.rows):,} samples{classes}"]
-        lines += [self.told] if self.told else []
-        lines.append(
-            f"right on {show['accuracy'].value:.1%}, says {show['confidence'].value:.1%}: "
-            f"signed gap {show['gap'].value:+.1%}"
-        )
-        if self.binary is not None:
-            it = self.binary
-            auc = "" if math.isnan(it.auc.value) else f", AUC {it.auc.value:.3f}"
-            lines.append(
-                f"event {it.event}: predicted {it.predicted:.1%}, came {it.rate:.1%}, ECE of the "
-                f"event {it.ece.value:.2%} ({p_words(it.test.p_value)}){auc}; always {it.usual} is "
-                f"right on {it.usual_accuracy:.2%}"
-            )
-        paid = self.deferral or (self.binary and self.binary.costs)
-        if paid:
-            cost = {name: f"{100 * one.cost.value:.1f}" for name, one in paid.models.items()}
-            dear = f"{paid.alarm:g}, {{}} {paid.miss:g}: 100 {{}} cost {cost['as it is']}"
-        if paid and self.deferral is None:
-            words = f"a false alarm costs {dear.format('a miss', 'rows')}"
-            words += f", after the temperature {cost['temperature']}" if fits else ""
-            lines.append(f"{words} (threshold {paid.threshold:.3f})")
-        elif paid:
-            words = f"looking up costs {dear.format('acting on a wrong answer', 'answers')}"
-            words += f", after Platt scaling {cost['Platt']}" if "Platt" in cost else ""
-            lines.append(
-                f"{words}, all looked up {100 * paid.all:.1f} (looked up where the confidence is "
-                f"below {1 - paid.threshold:.3f})"
-            )
-        lines.append(
-            f"ECE {show['ece'].value:.2%}, by luck alone {test.expected:.2%} "
-            f"({p_words(test.p_value)})"
-        )
-        if fits:
-            of = " of the confidence's log-odds, not of logits," if self.of_hits else ":"
-            better = self.binary is not None and self.binary.platt_is_better
-            lines.append(
-                f"temperature {self.cooling.value:.3f}{of} ECE {self.cooled['ece'].value:.2%}. "
-                f"{self.advice.words}."
-                + " Platt scaling is clearly better still: the page has its numbers."
-                * better
-            )
-        else:
-            lines.append("no temperature fits, and none is advised")
-        return "\n".join([*lines, *(f"warning: {text}" for text in self.warnings)])
+        from calibkit.auditing import page
+
+        return page.lines(self)
 
 
 def demand_measures(names: Iterable[str], known: Iterable[str] = (*NAMES, *OF_EVENT)) -> None:
-    """Raise ValueError for a name that is none of these measures.
-
-    >>> demand_measures(["ece", "event_gap"])
-    """
+    """Raise ValueError for a name that is none of these measures."""
     for name in names:
         if name not in known:
             raise ValueError(f"no measure {name!r}; the measures are {', '.join(known)}")
@@ -293,8 +245,7 @@ def audit(
         raise TypeError("other_labels are those of a second model: pass other as well")
     second = None
     if other is not None:
-        theirs = _second_labels(other_labels, target, scores)
-        second = measured(_second(other, kind, scores), theirs)
+        second = measured(*_second(other, other_labels, kind, scores, target))
     copies = repeated(scores, before.rows) if clusters is None else []
     odd_rows = concerns(before.rows, cooling, bins=bins, level=level, event=scores.event)
     of_one = np.ndim(given) == 1 or np.shape(given)[1] == 1
@@ -404,27 +355,22 @@ def _apart(
     return Apart(apart, target, of_rows), [*odd, *shared(scores, apart)]
 
 
-def _second(other: Array, kind: Kind, scores: Scores) -> Scores:
-    """The scores of a second model of the same rows."""
+def _second(other: Array, labels: Array | None, kind: Kind, scores: Scores, target: Tensor):
+    """The scores and labels of a second model of the same rows; by default those of the first."""
     second, _ = scores_of(other, kind)
     if (len(second), second.classes) != (len(scores), scores.classes):
         raise ValueError(
             f"other must have the shape of the first model's scores, ({len(scores)}, "
             f"{scores.classes}), got ({len(second)}, {second.classes})"
         )
-    return second
-
-
-def _second_labels(given: Array | None, target: Tensor, scores: Scores) -> Tensor:
-    """Whether the second model's answers are right; the labels of the first by default."""
-    if given is None:
-        return target
+    if labels is None:
+        return second, target
     if not scores.event:
         raise ValueError(
             "other_labels are whether a second model's own answers are right, for kind "
             "'confidence'; of classes both models have the same labels"
         )
-    return labels_of(given, len(scores), scores.classes, None)
+    return second, labels_of(labels, len(scores), scores.classes, None)
 
 
 def audit_files(

@@ -176,15 +176,7 @@ def _logistic(odds: Tensor, labels: Tensor, weight: Tensor) -> tuple[float, floa
 
 
 def event_rows(rows: Rows) -> Rows:
-    """The rows of a binary model as forecasts of class 1: how probable it is, whether it came.
-
-    >>> from calibkit.auditing.scores import scores_of
-    >>> from calibkit.auditing.rows import rows_of
-    >>> scores, _ = scores_of([[0.75, 0.25], [0.25, 0.75]])
-    >>> found = event_rows(rows_of(scores, torch.tensor([0, 1]), bins=2, seed=0))
-    >>> found.confidence.tolist(), found.correct.tolist()
-    ([0.25, 0.75], [False, True])
-    """
+    """The rows of a binary model as forecasts of class 1: how probable it is, whether it came."""
     event = torch.where(rows.predicted == 1, rows.confidence, 1 - rows.confidence)
     return replace(rows, predicted=torch.ones_like(rows.labels), confidence=event)
 
@@ -195,10 +187,6 @@ def area(score: Tensor, event: Tensor, units: Units) -> tuple[float, Tensor]:
     The AUC is the chance that a row with the event scores above one without it, ties counted half.
 
     Source: DeLong, DeLong & Clarke-Pearson (1988), for the parts of rows.
-
-    >>> from calibkit.auditing.units import units_of
-    >>> area(torch.tensor([0.1, 0.4, 0.35, 0.8]), torch.tensor([0, 0, 1, 1]), units_of(4))[0]
-    0.75
     """
     event, weight = event.bool(), units.weight
     with_event, without = weight[event].sum(), weight[~event].sum()
@@ -241,11 +229,6 @@ def net_benefit(score: Tensor, event: Tensor, units: Units) -> pd.DataFrame:
     all: of acting on every row; acting on none is worth 0.
 
     Source: Vickers & Elkin (2006), Medical Decision Making 26.
-
-    >>> from calibkit.auditing.units import units_of
-    >>> table = net_benefit(torch.tensor([0.25, 0.75]), torch.tensor([0, 1]), units_of(2))
-    >>> table.set_index("threshold").loc[0.2].round(4).tolist()  # .5 - .5 / 4 both ways
-    [1.0, 0.5, 0.5, 0.375, 0.375]
     """
     import pandas as pd
 

@@ -60,11 +60,7 @@ class Costs:
 
     @property
     def stated(self) -> list[float]:
-        """The confidence as it is that each map takes to the threshold; NaN where it falls.
-
-        >>> Costs(1.0, 5.0, 0.2, {}, 0.0, 0.0, platt=((0.5, 0.0),)).stated  # odds of 4 from 16
-        [0.9411764705882353]
-        """
+        """The confidence as it is that each map takes to the threshold; NaN where it falls."""
         odds = math.log(1 / self.threshold - 1)
         return [
             1 / (1 + math.exp(min((shift - odds) / slope, 700.0))) if slope > 0 else math.nan
@@ -73,11 +69,7 @@ class Costs:
 
 
 def checked(costs: object) -> tuple[float, float]:
-    """(alarm, miss), both above 0; raises ValueError or TypeError naming `costs`.
-
-    >>> checked([1, 20])
-    (1.0, 20.0)
-    """
+    """(alarm, miss), both above 0; raises ValueError or TypeError naming `costs`."""
     if not (isinstance(costs, Sequence) and len(costs) == 2):
         raise ValueError(
             f"costs must be two numbers, of a false alarm and of a miss, got {costs!r}"
@@ -125,15 +117,6 @@ def of_answers(
     calibrated confidence; at the threshold itself, but for rounding, it is acted on.
 
     Source: Chow (1970), the rule of rejection.
-
-    >>> import torch
-    >>> from types import SimpleNamespace
-    >>> from calibkit.auditing.units import units_of
-    >>> rows = SimpleNamespace(confidence=torch.tensor([0.95, 0.9, 0.99]),
-    ...                        correct=torch.tensor([False, True, True]))
-    >>> found = of_answers({"as it is": rows}, units_of(3), 0.95, 1, 20).models["as it is"]
-    >>> found.cost.value, round(found.acted, 4)  # 20 for the first, 1 for the second
-    (7.0, 0.3333)
     """
     threshold = lookup / wrong
     decided = {

@@ -19,7 +19,7 @@ from calibkit.auditing import names, sets
 from calibkit.auditing.names import bare, parts, short, word
 from calibkit.auditing.questions import Options, Unclear, choices, joined
 from calibkit.auditing.scores import double
-from calibkit.auditing.sets import alike, as_typed, fractional, matrix_of, middles
+from calibkit.auditing.sets import alike, as_typed, fractional, matrix_of, middles, words_of
 
 FEW = 20  # rows, below which a pattern may be chance
 LIKELY, CLEARLY = 2.0, 3.0  # standard errors of an area under the ROC curve
@@ -31,11 +31,7 @@ USUAL = (*names.SCORES, *names.CONFIDENCES)
 
 
 def area(scores: np.ndarray, of_one: np.ndarray) -> tuple[float, float]:
-    """The area under the ROC curve, and by how many standard errors it lies above one half.
-
-    >>> area(np.array([0.1, 0.2, 0.8, 0.9]), np.array([False, False, True, True]))[0]
-    1.0
-    """
+    """The area under the ROC curve, and by how many standard errors it lies above one half."""
     ones, zeros = (np.asarray(scores, float)[np.asarray(of_one, bool) == k] for k in (True, False))
     if not len(ones) or not len(zeros):
         return 0.5, 0.0
@@ -63,11 +59,10 @@ def search(
     """Labels with the scores that may be theirs, the likelier first."""
     found = []
     for place, label in enumerate(labels):
-        column = sets.label_column(table, label)
-        words, known = names.words(column), column.notna().to_numpy()
-        values = sorted(set(words[known]))
-        left = [c for c in table.columns if c not in (*label, *options.taken, options.predicted)]
-        able = [(0, own) for own in scores] if scores else _sets(table, left, values)
+        words = words_of(table, label)
+        values = sorted(set(words.dropna()))
+        able = [(0, own) for own in scores or []]
+        able = able or _sets(table, options.left(table, label), values)
         tried = ((rank, own, _fit(table, label, own, words, values)) for rank, own in able)
         fits = [(rank, own, *fit) for rank, own, fit in tried if fit is not None]
         called = bare(label[0])
@@ -86,21 +81,18 @@ def _fit(
 ) -> tuple[float, bool] | None:
     """How well labels and scores fit, and whether the labels follow from the scores."""
     matrix = matrix_of(table, own)
-    good = np.isfinite(matrix).all(1) & words.isin(values).to_numpy()
+    good = np.isfinite(matrix).all(1) & words.notna().to_numpy()
     matrix, mine = matrix[good], words.to_numpy()[good]
-    if len(matrix) < 4 or len(values) < 2:
+    if len(matrix) < 4 or len(values) < 2 or len(values) > len(own) > 1:
         return None
     if len(own) > 1:
-        if len(values) > len(own):
-            return None
-        cells = np.searchsorted(values, mine) * len(own) + matrix.argmax(1)
-        pairs = np.bincount(cells, minlength=len(values) * len(own)).reshape(len(values), len(own))
+        pairs = pd.crosstab(mine, matrix.argmax(1)).to_numpy()
         hits = float(pairs[linear_sum_assignment(pairs, maximize=True)].sum() / len(mine))
         return hits, hits == 1.0 and len(mine) >= FEW
     events = [names.words(table[c]).to_numpy()[good] == mine for c in decisions(table, label, own)]
-    if not events and len(values) > 2:
-        return None
     events += [mine == values[1]] if len(values) == 2 else []
+    if not events:
+        return None
     areas = [area(matrix[:, 0], event) for event in events]
     follows = len(values) == 2 and areas[-1][0] in (0.0, 1.0) and len(mine) >= FEW
     return max(abs(z) for _, z in areas), follows
@@ -108,13 +100,10 @@ def _fit(
 
 def _sets(table: Any, left: list[str], values: list[str]) -> list[tuple[int, list[str]]]:
     """What may be scores: (rank, columns), several columns before one."""
-    inside = {c for own in table.blocks.values() for c in own}
-    flat = [c for c in left if c not in inside][:MOST_COLUMNS]
+    flat = table.flat(left)[:MOST_COLUMNS]
     found = [(0, own) for own in sets.families(table, flat, values, strict=True)]
     found += [(1, own) for own in sets.families(table, flat, values, strict=False)]
-    for name, own in table.blocks.items():
-        if own[0] in left and table.entries[name].dtype.kind == "f":
-            found.append((1 if parts(name) <= names.PARTS else 2, own))
+    found += [(1 if sets.known(own) else 2, own) for own in table.arrays(left)]
     found += [(1, own) for own in sets.regular(table, flat)]
     numeric = [c for c in flat if sets.is_number(table[c]) and table[c].nunique() > 2]
     many = [c for c in numeric if table[c].nunique() > 10]
@@ -137,10 +126,8 @@ def label(table: Any, named: list[str], scores: list[str] | None, options: Optio
         return Unclear(why + choices("label", named), **_label(table, named, scores, options))
     wrong = [c for c in table.columns if bare(c) in names.WRONG and table[c].nunique() == 2]
     if wrong:
-        return Unclear(
-            f"{why}. {wrong[0]!r} may say which rows are wrong: write it the other way round, as a "
-            f"column 'correct'"
-        )
+        why += f". {wrong[0]!r} may say which rows are wrong: write it the other way round, as a "
+        return Unclear(f"{why}column 'correct'")
     for mark in table.columns:
         odd = ~table[mark].isin((0, 1)) & table[mark].notna()
         called = bare(mark) in (*names.CORRECT, names.MARK) and sets.is_number(table[mark])
@@ -161,12 +148,10 @@ def _label(
     marks = {} if named or scores else _of_marks(table)
     if marks:
         return marks
-    taken = {*options.taken, *(scores or []), options.predicted}
-    taken |= {c for own in table.blocks.values() for c in own}
     limit = max(2, min(MOST_VALUES, len(table) // 4))
     able = named or [
-        c for c in table.columns
-        if c not in taken and not parts(c) & names.BESIDE and not c.lower().endswith("id")
+        c for c in table.flat(options.left(table, scores or []))
+        if not parts(c) & names.BESIDE and not c.lower().endswith("id")
         and not fractional(table[c]) and 2 <= table[c].nunique() <= limit
     ]  # fmt: skip
     found = search(table, [[c] for c in able], [scores] if scores else None, options)
@@ -181,17 +166,16 @@ def _label(
 
 def _of_marks(table: Any) -> dict[str, Any]:
     """Columns of 0 and 1 beside as many scores: one class a row, or labels of their own."""
-    binary, numeric = (
-        [c for c in table.columns if table[c].dtype.kind in "iufb" and fits(table[c])]
-        for fits in (lambda column: set(column.dropna().unique()) == {0, 1}, fractional)
-    )
-    pairs = [(a, b) for a in alike(binary, whole=True) for b in alike(numeric, whole=True)]
-    for own, scores in pairs:
-        if len(own) == len(scores) and sets.one_hot(table, own):
-            return {"label": own, "scores": scores}
-    for own, scores in pairs:
-        if middles(own) == middles(scores):
-            return {"label": own[:1], "scores": scores[:1]}
+    numeric = [c for c in table.columns if table[c].dtype.kind in "iufb"]
+    binary = [c for c in numeric if set(table[c].dropna().unique()) == {0, 1}]
+    scores = [c for c in numeric if fractional(table[c])]
+    pairs = [(a, b) for a in alike(binary, whole=True) for b in alike(scores, whole=True)]
+    for own, beside in pairs:
+        if len(own) == len(beside) and sets.one_hot(table, own):
+            return {"label": own, "scores": beside}
+    for own, beside in pairs:
+        if middles(own) == middles(beside):
+            return {"label": own[:1], "scores": beside[:1]}
     return {}
 
 
@@ -206,32 +190,31 @@ def scores(table: Any, label: list[str], able: list[list[str]], options: Options
             more = ", and others without %: write all of it in one unit" if len(percent) else ""
             such = (percent if len(percent) else texts).iloc[0]
             return Unclear(f"column {column!r} holds texts, such as {such!r}{more}")
-    words = {w.casefold() for w in names.words(table[label[0]].dropna())}
+    words = {w.casefold() for w in words_of(table, label).dropna()}
     named = [c for c in table.columns if word(c).casefold() in words and sets.is_number(table[c])]
     beside = sets.neighbours(table, named) if len(named) > 1 and len(label) == 1 else []
-    if beside and (not able or len(able[0]) == 1):  # called after all labels; more stand beside
+    unsure = beside and (not able or len(able[0]) == 1)
+    if unsure:  # called after all labels; more stand beside
         able = [named, [c for c in table.columns if c in (*named, *beside)]]
-        why = f"the scores may be {' or '.join(map(short, able))}: say which with "
-        return Unclear(why + _options(table, able))
-    found = search(table, [label], able or None, options)
+    found = [] if unsure else search(table, [label], able or None, options)
     if able:
         why = f"the scores may be {' or '.join(map(short, able))}: say which with "
         why += _options(table, able)
     else:
         left = [c for c in table.columns if c not in label]
         why = f"no column of scores is clear among {short(left)}: name one column of scores, or "
-        why += "one a class in the order of the classes, with "
+        why += "one a class in the order of the classes, with --scores"
         first = [fit.scores for fit in found if fit.order[0] == found[0].order[0]]
-        why += f"--scores, such as {_options(table, first)}" if first else "--scores"
-    best = _best_of_more(table, label, options)
+        why += f", such as {_options(table, first)}" if first else ""
+    best = {} if unsure else _best_of_more(table, label, options)
     if best or not found:
         return Unclear(why, **best)
     own = found[0].scores
     if len(own) == 1:
-        own = min((f for f in found if len(f.scores) == 1), key=lambda f: f.order[3:]).scores
-        evidence = next(fit.evidence for fit in found if fit.scores == own)
+        fit = min((f for f in found if len(f.scores) == 1), key=lambda f: f.order[3:])
+        own = fit.scores
         stated = bare(own[0]) in USUAL or (names.kind_of(own) and "p" not in parts(own[0]))
-        if evidence < CLEARLY and not stated:
+        if fit.evidence < CLEARLY and not stated:
             return Unclear(why)
     return Unclear(why, scores=as_typed(table, own))
 
@@ -243,8 +226,8 @@ def _options(table: Any, able: list[list[str]]) -> str:
 
 def _best_of_more(table: Any, label: list[str], options: Options) -> dict[str, Any]:
     """The first of scores that fall from left to right in every row, and what it predicts."""
-    left = [c for c in table.columns if c not in (*label, *options.taken)]
-    for own in map(sets.in_order, alike([c for c in left if fractional(table[c])])):
+    left = [c for c in options.left(table, label) if fractional(table[c])]
+    for own in map(sets.in_order, alike(left)):
         if len(table) >= FEW and (np.diff(matrix_of(table, own), axis=1) <= 0).all():
             able = decisions(table, label, own)
             if able:
@@ -259,16 +242,16 @@ def decisions(table: Any, label: list[str], scores: list[str]) -> list[str]:
     """Columns of what rows may predict, the likeliest first: called so, or much like the labels."""
     if len(label) > 1:
         return []
-    words = names.words(table[label[0]])
-    values = set(words[table[label[0]].notna()])
-    found = []
+    words = words_of(table, label)
+    values, found = set(words.dropna()), []
     for place, column in enumerate(table.columns):
         if column in (*label, *scores) or fractional(table[column]):
             continue
-        own, said = names.words(table[column]), set(names.words(table[column].dropna()))
+        own = words_of(table, [column])
+        said = set(own.dropna())
         called = bool(parts(column) & names.DECISIONS) and not parts(column) & names.BESIDE
         same = 1 < len(said) <= len(values) + 1 and len(said & values) >= min(2, len(values))
-        so_called = (called or parts(column) & {"label", "class"}) and len(said) == len(values)
+        so_called = (called or parts(column) & {"label", "class"}) and len(said) == len(values) > 1
         if (same and called) or so_called or (len(said) > 1 and _agree(words, own)):
             found.append((not called, not same, -float((words == own).mean()), place, column))
     first = min(found, default=(False,))[0]
@@ -285,8 +268,7 @@ def _agree(words: pd.Series, other: pd.Series) -> bool:
 
 def of_what(table: Any, label: list[str], score: str, why: str, **more: Any) -> Unclear:
     """The question what one score is of: a label, or the predictions of a column."""
-    words = names.words(sets.label_column(table, label))
-    values = sorted(set(words.dropna()))
+    values = sorted(set(words_of(table, label).dropna()))
     able = decisions(table, label, [score])
     few = choices("positive", values) if len(values) <= 4 else "--positive VALUE"
     why += f": say which label it is of, {few}, or of which column of predictions, --predicted "
@@ -296,33 +278,32 @@ def of_what(table: Any, label: list[str], score: str, why: str, **more: Any) -> 
         why += f"; or if {label[0]!r} says what is right, --kind confidence"
         if {*values} != {"0", "1"}:  # words: of what, the name says
             judged = parts(label[0]) & names.JUDGED or "correct" in map(str.casefold, values)
-            return Unclear(
-                why, **more, **({"label": label, "kind": "confidence"} if judged else {})
-            )
-    return Unclear(why, **more, **meaning(table, score, words, able))
+            needs = {"label": label, "kind": "confidence"} if judged else {}
+            return Unclear(why, **more, **needs)
+    return Unclear(why, **more, **meaning(table, score, label, able))
 
 
-def meaning(table: Any, score: str, words: pd.Series, able: list[str]) -> dict[str, Any]:
+def meaning(table: Any, score: str, label: list[str], able: list[str]) -> dict[str, Any]:
     """Of what a score is: of predictions, or of the label that it is called after, or fits best.
 
     Of two classes none is predicted with less than one half.
     """
-    values, own = sorted(set(words.dropna())), np.asarray(table[score], float)
-    good = np.isfinite(own) & words.notna().to_numpy()
+    words, own = words_of(table, label), np.asarray(table[score], float)
+    values, good = sorted(set(words.dropna())), np.isfinite(own) & words.notna().to_numpy()
+    predicted = {"predicted": able[0]} if able else {}
     if len(values) > 2:
         named = sets.class_in(score, {value.casefold() for value in values})
         after = [value for value in values if value.casefold() == named]
         if len(after) == 1 and area(own[good], (words == after[0])[good])[1] > CLEARLY:
             return {"positive": after[0]}
-        return {"predicted": able[0]} if able else {}
+        return predicted
     least, most = np.nanmin(own), np.nanmax(own)
     per_cent = least >= 0 and 1 < most <= 100
-    below = least < (50 if per_cent else 0.5)
-    of_class = below and (most <= 1 or per_cent or not able)
+    of_class = least < (50 if per_cent else 0.5) and (most <= 1 or per_cent or not able)
     for decided in (names.words(table[column]) for column in able):
         of_class |= area(own, decided == decided.max())[0] in (0.0, 1.0)  # a threshold decides
     if not of_class:
-        return {"predicted": able[0]} if able else {}
+        return predicted
     z = area(own[good], (words == values[-1])[good])[1]
     return {} if abs(z) < LIKELY else {"positive": values[-1] if z > 0 else values[0]}
 
@@ -352,7 +333,7 @@ def right_or_positive(table: Any, label: str, mark: str, score: str) -> Unclear:
     )
     if np.nanmin(np.asarray(table[score], float)) >= 0.5:
         return Unclear(why, label=[mark])
-    return Unclear(why, label=[label], **meaning(table, score, names.words(table[label]), []))
+    return Unclear(why, label=[label], **meaning(table, score, [label], []))
 
 
 def demand_below_half(
@@ -364,11 +345,9 @@ def demand_below_half(
     if not inside or labels.mean() >= 0.9 or (surely and not positive.lstrip("+-").isdigit()):
         return
     score, label = roles.scores[0], roles.label
-    asked = of_what(
-        table, label, score,
-        f"no score in {score!r} is below one half, but {1 - labels.mean():.0%} of the labels are "
-        f"not {positive}",
-    )  # fmt: skip
+    share = f"{1 - labels.mean():.0%} of the labels are not {positive}"
+    why = f"no score in {score!r} is below one half, but {share}"
+    asked = of_what(table, label, score, why)
     if "predicted" not in asked.needs:
         asked.needs = {}
         if not options.label:  # the label may be the prediction
@@ -389,13 +368,11 @@ def pairs(words: pd.Series, predicted: pd.Series) -> Unclear:
         return Unclear(why)
     known = {**dict.fromkeys(names.POSITIVE, "1"), **dict.fromkeys(names.NEGATIVE, "0")}
     if {*labels} == {"0", "1"} and all(one.casefold() in known for one in own):
-        order = {one: known[one.casefold()] for one in own}
+        order = [known[one.casefold()] for one in own]
     else:
-        both = pd.Categorical(predicted, own), pd.Categorical(words, labels)
-        table = pd.crosstab(*both, dropna=False).to_numpy()
-        columns = linear_sum_assignment(table, maximize=True)[1]
-        order = {one: labels[column] for one, column in zip(own, columns, strict=True)}
-    return Unclear(why, classes=[f"{one}={order[one]}" for one in own])
+        table = pd.crosstab(predicted.to_numpy(), words.to_numpy()).to_numpy()
+        order = [labels[k] for k in linear_sum_assignment(table, maximize=True)[1]]
+    return Unclear(why, classes=[f"{a}={b}" for a, b in zip(own, order, strict=True)])
 
 
 # --- which label each of several columns stands for ---
@@ -470,8 +447,7 @@ def names_of(table: Any, options: Options) -> Unclear:
     if not found:
         return Unclear(why)
     own, words = found[0].scores, names.words(table[label[0]])
-    called = {c: c for c in table.columns} | {label[0]: "label"}
-    decided = decisions(table, label, own)
+    decided, called = decisions(table, label, own), {label[0]: "label"}
     if len(own) > 1:
         counted = list(map(str, range(len(own))))
         order = likeliest(words, counted, matrix_of(table, own), "probs") or counted
@@ -482,4 +458,4 @@ def names_of(table: Any, options: Options) -> Unclear:
         called |= {own[0]: "confidence", decided[0]: "predicted"}
     else:
         return Unclear(why)
-    return Unclear(why, columns=[called[c] for c in table.columns])
+    return Unclear(why, columns=[called.get(c, c) for c in table.columns])

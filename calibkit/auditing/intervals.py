@@ -45,13 +45,7 @@ def normal(level: float) -> float:
 
 
 def of_share(units: Units, values: Tensor, level: float) -> Ends:
-    """Wilson's interval of the mean of (n,) 0s and 1s, with the effective number of rows.
-
-    >>> from calibkit.auditing.units import units_of
-    >>> low, high = of_share(units_of(10), torch.zeros(10), 0.95)  # z^2 / (10 + z^2), z = 1.96
-    >>> low, round(high, 4)
-    (0.0, 0.2775)
-    """
+    """Wilson's interval of the mean of (n,) 0s and 1s, with the effective number of rows."""
     p = units.mean(values)
     n = units.effective(p, values)
     low, high = wilson_interval([p * n], [n], level=level)
@@ -66,11 +60,6 @@ def of_mean(units: Units, values: Tensor, level: float) -> Ends:
     holds the mean itself.
 
     Source: Johnson (1978), Journal of the American Statistical Association 73.
-
-    >>> from calibkit.auditing.units import units_of
-    >>> low, high = of_mean(units_of(4), torch.tensor([0.0, 0.0, 1.0, 1.0]), 0.9)  # t = 2.3534
-    >>> round(low, 4), round(high, 4)  # .5 -+ 2.3534 sqrt(1/3 / 4)
-    (-0.1794, 1.1794)
     """
     mean, error = units.mean(values), units.error(values)
     if not math.isfinite(mean) or units.count < 2:
@@ -217,9 +206,6 @@ def covers(measure: str, classes: int, n: int, level: float, *, paired: bool = F
 
     Accuracy, mean confidence, gap, NLL, Brier score and temperature always have one; others at the
     level of 95 % alone. paired: of the difference between two models on the same rows.
-
-    >>> covers("accuracy", 3, 50, 0.9), covers("ece", 3, 200, 0.95), covers("ece", 3, 200, 0.9)
-    (True, True, False)
     """
     if measure in ALWAYS:
         return True

@@ -18,9 +18,6 @@ def p_of_hits(chance: np.ndarray, hit: np.ndarray, weight: np.ndarray | None = N
     samples, of which it would call too many surprising, are counted exactly.
 
     weight: (n,) of unequal weights the normal law alone is taken.
-
-    >>> round(p_of_hits(np.array([0.5, 0.5]), np.array([True, True])), 4)  # 0 and 2 hits of 2
-    0.5
     """
     weight = np.ones(len(chance)) if weight is None else weight
     variance = float((weight**2 * chance * (1 - chance)).sum())
@@ -33,11 +30,7 @@ def p_of_hits(chance: np.ndarray, hit: np.ndarray, weight: np.ndarray | None = N
 
 
 def law_of_hits(chance: np.ndarray) -> np.ndarray:
-    """(n + 1,) the chance of 0, 1, ... n hits of samples with (n,) chances.
-
-    >>> law_of_hits(np.array([0.5, 0.25])).round(6).tolist()
-    [0.375, 0.5, 0.125]
-    """
+    """(n + 1,) the chance of 0, 1, ... n hits of samples with (n,) chances."""
     if len(chance) <= CHUNK:
         return _law(chance)
     halves, count = np.split(chance, [len(chance) // 2]), len(chance) + 1

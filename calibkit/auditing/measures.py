@@ -267,11 +267,6 @@ def area_under_risk(confidence: Tensor, correct: Tensor, weight: Tensor) -> tupl
 
     With G the share of rows down to a confidence and R the risk among them, the AURC is the mean
     of R over rows; a row adds R there, and moves R at every lower confidence by (wrong - R) / G.
-
-    >>> area, _ = area_under_risk(torch.tensor([0.9, 0.6]), torch.tensor([True, False]),
-    ...                           torch.ones(2))  # risks 0 and 1/2
-    >>> area
-    0.25
     """
     order, share, wrong, risk = risks(confidence, correct, weight)
     within = share.cumsum(0).clamp(min=1e-300)
@@ -290,10 +285,6 @@ def risks(confidence: Tensor, correct: Tensor, weight: Tensor) -> tuple[Tensor, 
     """The order of rows from the surest on, and in it their shares, errors and risks, all (n,).
 
     As in `metrics.risk_coverage`, rows of one confidence share their errors.
-
-    >>> rows = torch.tensor([0.6, 0.9]), torch.tensor([False, True]), torch.tensor([3.0, 1.0])
-    >>> [part.tolist() for part in risks(*rows)]
-    [[1, 0], [0.25, 0.75], [0.0, 1.0], [0.0, 0.75]]
     """
     order = confidence.argsort(descending=True, stable=True)
     share = weight[order].double() / weight.sum().double()
@@ -305,9 +296,5 @@ def risks(confidence: Tensor, correct: Tensor, weight: Tensor) -> tuple[Tensor, 
 
 
 def p_words(p: float) -> str:
-    """A p-value in words.
-
-    >>> p_words(0.0423), p_words(1 / 1001)
-    ('p = 0.042', 'p <= 0.001')
-    """
+    """A p-value in words."""
     return f"p = {p:.3f}" if p > 0.001 else "p <= 0.001"

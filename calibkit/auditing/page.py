@@ -58,6 +58,13 @@ def html(record: Audit) -> str:
     )
 
 
+def lines(record: Audit) -> str:
+    """What the command prints."""
+    fits = not record.cooling.misfit
+    told = {"it": record, "show": record.measures, "event": record.binary, "fits": fits}
+    return PAGE.get_template("page.txt.j2").render(told).strip()
+
+
 class Drawn:
     """The pictures, which are HTML already."""
 
@@ -69,11 +76,7 @@ class Drawn:
 
 
 def percent(value: float, digits: int = 1) -> str:
-    """A fraction in per cent, with a true minus sign, on one line.
-
-    >>> percent(0.1234) == "12.3\N{NO-BREAK SPACE}%", percent(-0.05, 0)[:2], percent(math.nan)
-    (True, '−5', '–')
-    """
+    """A fraction in per cent, with a true minus sign, on one line."""
     return f"{value * 100:.{digits}f}{PERCENT}".replace("-", "−") if math.isfinite(value) else "–"
 
 
@@ -152,7 +155,9 @@ def without(values: dict[str, Estimate], differences: dict[str, Estimate], level
 
 
 PAGE = Environment(
-    loader=FileSystemLoader(Path(__file__).parent), autoescape=True, trim_blocks=True
+    loader=FileSystemLoader(Path(__file__).parent),
+    autoescape=lambda name: name != "page.txt.j2",
+    trim_blocks=True,
 )
 PAGE.filters |= {
     f.__name__: f for f in (percent, number, cell, hundred, in_words, tendency, dearer, points)

@@ -63,15 +63,16 @@ class Options:
         """Columns that have another use than labels and scores."""
         return [name for name in (self.groups, *self.beside) if name is not None]
 
+    def left(self, table: Any, used: Sequence[str]) -> list[str]:
+        """The columns that have no use yet."""
+        return [c for c in table.columns if c not in (*used, *self.taken, self.predicted)]
+
 
 NAMES = tuple(field.name for field in fields(Options))
 
 
 def options_of(**given: Any) -> Options:
     """The options as they are used: lists of names, texts for values, no kind for "auto".
-
-    >>> options_of(scores="p_cat, p_dog", positive=1).scores
-    ['p_cat', 'p_dog']
 
     Raises TypeError for what is no option, and ValueError for a kind that there is not.
     """
@@ -133,11 +134,7 @@ class Question(ValueError):
 
 
 def typed(options: Options | None) -> list[str]:
-    """Options as they are typed.
-
-    >>> typed(options_of(scores="a,b", kind="probs", drop_missing=True, missing=-1))
-    ['--scores', 'a,b', '--kind', 'probs', '--missing=-1', '--drop-missing']
-    """
+    """Options as they are typed."""
     words: list[str] = []
     for field in fields(Options):
         value = getattr(options, field.name, None)
@@ -147,34 +144,21 @@ def typed(options: Options | None) -> list[str]:
         if value is True:
             words.append(option)
             continue
-        text = (
-            joined(value)
-            if isinstance(value, list)
-            else f"{value:g}"
-            if isinstance(value, float)
-            else str(value)
-        )
+        text = joined(value) if isinstance(value, list) else str(value)
+        text = f"{value:g}" if isinstance(value, float) else text
         words += [f"{option}={text}"] if text.startswith("-") else [option, text]
     return words
 
 
 def joined(names: Sequence[str]) -> str:
-    """Names parted by commas, in quotation marks where they hold one.
-
-    >>> joined(["a", "b,c"])
-    'a,"b,c"'
-    """
+    """Names parted by commas, in quotation marks where they hold one."""
     text = io.StringIO()
     csv.writer(text, lineterminator="").writerow(names)
     return text.getvalue()
 
 
 def choices(option: str, values: Sequence[str]) -> str:
-    """The ways to answer a question with one option.
-
-    >>> choices("label", ["gold", "y"])
-    '--label gold or --label y'
-    """
+    """The ways to answer a question with one option."""
     return " or ".join(f"--{option} {joined([value])}" for value in values)
 
 

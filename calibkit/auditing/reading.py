@@ -179,9 +179,11 @@ def roles_of(table: Table, options: Options) -> Roles:
     scores = expanded(table, options.scores) if options.scores else None
     if options.label is not None:
         return _with_label(table, _named_label(table, options.label), scores, options)
-    used = (*options.taken, *(scores or []), options.predicted)
-    left = [c for c in table.columns if c not in used]
-    named = [[c] for c in _unlike(table, left, names.LABELS, _is_label)] + [
+    left = options.left(table, scores or [])
+    named = [[c] for c in _unlike(table, left, names.LABELS, _is_label)]
+    varied = [own for own in named if table[own[0]].nunique() > 1]
+    named = varied or named  # one that never varies says nothing beside one that does
+    named += [
         own
         for name, own in table.blocks.items()
         if bare(name) in names.LABELS and sets.one_hot(table, own)
@@ -208,8 +210,7 @@ def roles_of(table: Table, options: Options) -> Roles:
 
 def _named_label(table: Table, label: list[str]) -> list[str]:
     label = [",".join(label)] if ",".join(label) in table else label
-    if len(label) == 1 and label[0] in table.blocks:
-        label = table.blocks[label[0]]
+    label = table.blocks.get(label[0], label) if len(label) == 1 else label
     for name in label:
         if name not in table:
             kind = "array" if table.blocks else "column"
@@ -229,24 +230,24 @@ def _with_label(
     marks: Sequence[str] = (),
 ) -> Roles:  # fmt: skip
     """The scores beside a label; marks: columns beside it that say what is right."""
-    left = [c for c in table.columns if c not in (*label, *options.taken, options.predicted)]
-    mark = (
-        len(label) == 1
-        and bare(label[0]) in (*names.CORRECT, names.MARK)
-        and _is_mark(table[label[0]])
-    )
+    left, lone = options.left(table, label), len(label) == 1
+    mark = lone and bare(label[0]) in (*names.CORRECT, names.MARK) and _is_mark(table[label[0]])
     if scores is None:
         found = [] if options.predicted or options.positive else _sets(table, label, left)
         singles = [c for c in left if bare(c) in names.CONFIDENCES and sets.is_number(table[c])]
         singles += [c for c in _singles(table, label, left) if c not in singles]
-        singles = [[c] for c in singles if mark or c not in marks]
-        unsure = [own for own in found if own in table.blocks.values() and not _known(own)]
-        able = [*found, *singles] if unsure or not found else found
+        able = [[c] for c in singles if mark or c not in marks]
+        unsure = any(own in table.blocks.values() and not sets.known(own) for own in found)
+        able = [*found, *able] if unsure or not found else found
         if len(able) != 1:
             raise guesses.scores(table, label, able, options)
         scores = able[0]
-    if len(scores) > 1 and options.predicted is not None:
-        raise ValueError(f"--predicted goes with one column of scores, but there are {len(scores)}")
+    for option in ("predicted", "positive"):
+        if len(scores) > 1 and getattr(options, option) is not None:
+            raise ValueError(
+                f"--{option} goes with one column of scores, but there are {len(scores)}: name "
+                f"one of them with --scores"
+            )
     open_ = len(scores) == 1 and options.positive is None
     if options.kind == "confidence" or options.predicted is not None or (mark and open_):
         return Roles(label, scores, options.predicted, True)
@@ -258,16 +259,7 @@ def _with_label(
     if confident and open_:
         why = f"{scores[0]!r} is called a confidence"
         raise guesses.of_what(table, label, scores[0], why, scores=scores)
-    if len(scores) > 1 and options.positive is not None:
-        raise ValueError(
-            f"--positive goes with one column of scores, but there are {len(scores)}: name one of "
-            f"them with --scores"
-        )
     return Roles(label, scores)
-
-
-def _known(columns: list[str]) -> bool:
-    return parts(columns[0]) <= names.PARTS
 
 
 def _only_mark(marks: Sequence[str]) -> str:
@@ -281,10 +273,9 @@ def expanded(table: Table, wanted: list[str]) -> list[str]:
     """Columns by their names, by p_* for all that begin with p_, or by the name of an array."""
     columns: list[str] = []
     for name in wanted:
-        able = [name] if name in table and name not in table.blocks else table.blocks.get(name, [])
-        if not able and name.endswith("*"):
-            able = [c for c in table.columns if c.startswith(name[:-1])]
-        able = able or [c for c in table.columns if re.fullmatch(re.escape(name) + r"_\d+", c)]
+        pattern = re.escape(name[:-1]) + ".*" if name.endswith("*") else re.escape(name) + r"_\d+"
+        able = table.blocks.get(name) or [c for c in table.columns if c == name]
+        able = able or [c for c in table.columns if re.fullmatch(pattern, c)]
         if not able:
             raise ValueError(
                 f"no column {name!r} among {table.columns[:40]}; name one with --scores"
@@ -317,28 +308,23 @@ def _is_mark(column: pd.Series) -> bool:
     return len(words) > 0 and bool(words.isin((*names.POSITIVE[:3], *names.NEGATIVE[:3])).all())
 
 
-def words_of(table: Table, label: list[str]) -> set[str]:
+def _class_words(table: Table, label: list[str]) -> set[str]:
     """The labels as words, without the number that stands for none."""
-    column = sets.label_column(table, label).dropna()
-    return set(names.words(column)) - ({str(NO_LABEL)} if column.dtype.kind in "iuf" else set())
+    words = sets.words_of(table, label).dropna()
+    return set(words) - ({str(NO_LABEL)} if table[label[0]].dtype.kind in "iuf" else set())
 
 
 def _sets(table: Table, label: list[str], left: list[str]) -> list[list[str]]:
     """Sets of columns that are called after the labels, and arrays of scores."""
-    arrays = [
-        own
-        for name, own in table.blocks.items()
-        if own != label and own[0] in left and table.entries[name].dtype.kind == "f"
-    ]
-    flat = [c for c in left if not any(c in own for own in table.blocks.values())]
-    named = sets.families(table, flat, words_of(table, label), strict=True)
-    named = list(filter(_known, arrays)) + (named or sets.regular(table, flat))
+    arrays, flat = [a for a in table.arrays(left) if a != label], table.flat(left)
+    named = sets.families(table, flat, _class_words(table, label), strict=True)
+    named = list(filter(sets.known, arrays)) + (named or sets.regular(table, flat))
     return named or (arrays if len(arrays) == 1 == len(table.blocks) else [])
 
 
 def _singles(table: Table, label: list[str], left: list[str]) -> list[str]:
     """Columns that are called a score, or after one label."""
-    words = {w.casefold() for w in words_of(table, label)}
+    words = {w.casefold() for w in _class_words(table, label)}
     words = words if len(words) <= 20 else set()
     columns = []
     for column in left:
@@ -467,13 +453,9 @@ def _positive(values: list[str]) -> str | None:
     """Which of two labels is the positive one; a single one may be either."""
     folded = [value.casefold() for value in values]
     if len(values) == 1:
-        return (
-            values[0]
-            if folded[0] in names.POSITIVE
-            else "1"
-            if folded[0] in names.NEGATIVE
-            else None
-        )
+        return values[0] if folded[0] in names.POSITIVE else (
+            "1" if folded[0] in names.NEGATIVE else None
+        )  # fmt: skip
     pairs = [*zip(names.POSITIVE, names.NEGATIVE, strict=True), ("1", "-1")]
     return next((values[folded.index(yes)] for yes, no in pairs if {*folded} == {yes, no}), None)
 

@@ -68,11 +68,7 @@ class Scores:
 
 
 def slices(n: int, classes: int) -> Iterator[slice]:
-    """Runs of rows that hold about a `BLOCK` of entries.
-
-    >>> [(rows.start, rows.stop) for rows in slices(5, BLOCK // 2)]
-    [(0, 2), (2, 4), (4, 5)]
-    """
+    """Runs of rows that hold about a `BLOCK` of entries."""
     step = max(1, BLOCK // classes)
     return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
@@ -114,11 +110,7 @@ class Content(NamedTuple):
 
 
 def content(matrix) -> Content:
-    """Walk over (n, K) scores once, block by block.
-
-    >>> content(np.array([[0.25, 0.75], [np.nan, 1.0]])).bad.tolist()
-    [False, True]
-    """
+    """Walk over (n, K) scores once, block by block."""
     sums, low, high, smallest = [], np.inf, -np.inf, np.inf
     some = _tensor(matrix[:0])
     for rows in slices(*matrix.shape):
@@ -153,10 +145,6 @@ def scores_of(value, kind: Kind = "auto") -> tuple[Scores, list[str]]:
         from 0 to 100; "logprobs" logarithms; "confidence" one column, that the prediction is right.
 
     Raises TypeError and ValueError for what is no such matrix.
-
-    >>> scores, warnings = scores_of([[0.9, 0.1], [0.2, 0.8]])
-    >>> scores.kind, warnings
-    ('probs', [])
     """
     if isinstance(value, Scores):  # checked before
         return value, []

@@ -46,18 +46,25 @@ def label_column(table: Any, label: list[str]) -> pd.Series:
     return pd.Series(np.array(middles(label))[matrix_of(table, label).argmax(1)])
 
 
+def words_of(table: Any, label: list[str]) -> pd.Series:
+    """(n,) the labels as words, NaN where there is none."""
+    column = label_column(table, label)
+    return names.words(column).where(column.notna().to_numpy())
+
+
 # --- by their names ---
 
 
-def middles(columns: list[str]) -> list[str]:
-    """What differs in the names of columns: p_cat, p_car are cat, car.
+def known(columns: list[str]) -> bool:
+    """Whether nothing but words of `names.PARTS` stands in the name of the first."""
+    return parts(columns[0]) <= names.PARTS
 
-    >>> middles(["p_cat", "p_car"]), middles(["MEL_x", "NV_x"]), middles(["prob0", "prob1"])
-    (['cat', 'car'], ['MEL', 'NV'], ['0', '1'])
-    """
+
+def middles(columns: list[str]) -> list[str]:
+    """What differs in the names of columns: p_cat, p_car are cat, car."""
     if len(columns) < 2:
         return list(columns)
-    start, end = _common(columns), _common([column[::-1] for column in columns])[::-1]
+    start, end = _common(columns), _common([c[::-1] for c in columns])[::-1]
     head = start.rstrip("0123456789")
     counted = all(column[len(head) :][:1].isdigit() for column in columns)
     start = head if counted else re.sub(r"[^\W_]+$", "", start)
@@ -78,7 +85,10 @@ def _whole(column: str) -> str:
 
 
 def _templates(column: str, words: Collection[str], *, strict: bool) -> list[tuple[str, str]]:
-    """The name with a mark in place of each word that it holds, and the word."""
+    """The name with a mark in place of each word that it holds, and the word.
+
+    strict: the words stand alone, beside nothing but words of `names.PARTS`.
+    """
     text, templates = _whole(column).casefold(), []
     for one in words:
         digit = one.lstrip("+-").isdigit()
@@ -87,35 +97,23 @@ def _templates(column: str, words: Collection[str], *, strict: bool) -> list[tup
             free = not before[-1:].isalnum() or (digit and not before[-1].isdigit())
             free &= not after[:1].isalnum()
             free &= not (digit and one[0] not in "+-" and re.search(r"(^|[_ ])-$", before))
-            if free or (not strict and not digit):
+            if free if strict or digit else True:
                 templates.append((f"{before}\0{after}", one))
-    return templates
-
-
-def _beside_class(template: str) -> bool:
-    """Whether nothing but words of `names.PARTS` stands beside the mark."""
-    return parts(template.replace("\0", " ")) <= names.PARTS
+    return [t for t in templates if not strict or parts(t[0].replace("\0", " ")) <= names.PARTS]
 
 
 def class_in(column: str, words: Collection[str]) -> str | None:
-    """The one of some words, in small letters, that a column of scores is called after.
-
-    >>> class_in("p_cat", {"cat", "dog"}), class_in("prob0", {"0", "1"}), class_in("cats", {"cat"})
-    ('cat', '0', None)
-    """
+    """The one of some words, in small letters, that a column of scores is called after."""
     if bare(column) in names.SCORES:
         return None
-    able = [one for t, one in _templates(column, words, strict=True) if _beside_class(t)]
+    able = [one for _, one in _templates(column, words, strict=True)]
     return max(able, key=lambda w: (len(w), w), default=None)
 
 
 def families(
     table: Any, columns: list[str], words: Collection[str], *, strict: bool
 ) -> list[list[str]]:
-    """Sets of columns of numbers that are called after all of the words, a column a word.
-
-    strict: the words stand alone in the names, beside nothing but words of `names.PARTS`.
-    """
+    """Sets of columns of numbers that are called after all of the words, a column a word."""
     folded = {one.casefold() for one in words}
     if len(folded) < 2 or len(folded) < len(set(words)) or len(folded) > len(columns):
         return []
@@ -123,8 +121,7 @@ def families(
     numeric = [column for column in columns if table[column].dtype.kind in "fiu"]
     for column in numeric:
         for template, one in _templates(column, folded, strict=strict):
-            if not strict or _beside_class(template):
-                by_template.setdefault(template, {}).setdefault(one, column)
+            by_template.setdefault(template, {}).setdefault(one, column)
     sets: list[list[str]] = []
     for template, own in by_template.items():
         if set(own) == folded and len(set(own.values())) == len(own):
@@ -137,10 +134,9 @@ def _with_others(
     table: Any, template: str, own: list[str], numeric: list[str], words: set[str]
 ) -> list[str] | None:
     """A set with the columns of classes that no row has; None where these are not clear."""
-    before, after = template.split("\0")
-    digits, alone = all(one.lstrip("+-").isdigit() for one in words), not (before or after)
-    middle = r"[+-]?\d+" if digits else r".+"
-    pattern = re.compile(re.escape(before) + middle + re.escape(after))
+    before, after = map(re.escape, template.split("\0"))
+    digits, alone = all(one.lstrip("+-").isdigit() for one in words), template == "\0"
+    pattern = re.compile(before + (r"[+-]?\d+" if digits else r".+") + after)
     like = [c for c in numeric if pattern.fullmatch(_whole(c).casefold()) and (digits or not alone)]
     more = [c for c in numeric if c in own or c in like]
     ordered = [c for c in numeric if c in own]
@@ -217,13 +213,11 @@ def classes_of(table: Any, columns: list[str], words: Collection[str]) -> list[s
 
 def as_typed(table: Any, columns: list[str]) -> list[str]:
     """Columns as they are typed: the name of an array, p_* for very many, else each."""
-    for name, own in table.blocks.items():
-        if own == columns:
-            return [name]
+    blocks = [name for name, own in table.blocks.items() if own == columns]
     start = _common(columns)
     if len(columns) > 30 and start and [c for c in table.columns if c.startswith(start)] == columns:
-        return [f"{start}*"]
-    return columns
+        return blocks or [f"{start}*"]
+    return blocks or columns
 
 
 # --- by their sums ---
@@ -239,13 +233,11 @@ def sum_to_one(table: Any, columns: list[str]) -> bool:
 def runs(table: Any, columns: list[str]) -> list[list[str]]:
     """Neighbours whose rows sum to 1 or to 100, the longest from each column on."""
     sets: list[list[str]] = []
-    start = 0
-    while start < len(columns) - 1:
-        total = matrix_of(table, columns[start:]).cumsum(1)
+    while len(columns) > 1:
+        total = matrix_of(table, columns).cumsum(1)
         total = total[np.isfinite(total[:, -1])]
         off = [np.abs(total / whole - 1).max(0, initial=0) < 0.02 for whole in (1, 100)]
-        ends = np.flatnonzero(off[0] | off[1]) if len(total) else np.array([], int)
-        end = start + int(ends.max(initial=0))
-        sets += [columns[start : end + 1]] if end > start else []
-        start = end + 1
+        end = int(np.flatnonzero(off[0] | off[1]).max(initial=0)) if len(total) else 0
+        sets += [columns[: end + 1]] if end else []
+        columns = columns[end + 1 :]
     return sets

@@ -85,6 +85,15 @@ class Table:
             for place, column in enumerate(own)
         }
 
+    def flat(self, columns: list[str]) -> list[str]:
+        """Those of some columns that stand in no block."""
+        return [column for column in columns if column not in self._inside]
+
+    def arrays(self, columns: list[str]) -> list[list[str]]:
+        """The blocks of floating numbers among some columns."""
+        named = ((self.entries[name], own) for name, own in self.blocks.items())
+        return [own for array, own in named if own[0] in columns and array.dtype.kind == "f"]
+
     def without(self, column: str) -> Table:
         """The table without a list."""
         return Table(self.file, {k: v for k, v in self.entries.items() if k != column})

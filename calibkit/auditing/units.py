@@ -61,14 +61,7 @@ class Units:
         return float((self.weight * values).sum() / self.weight.sum())
 
     def error(self, values: Tensor) -> float:
-        """The standard error of that mean, by what the units differ; 0 for a single unit.
-
-        >>> units_of(4).error(torch.tensor([0.0, 0.0, 1.0, 1.0]))  # sqrt(1/3 / 4)
-        0.28867513459481287
-        >>> units_of(8, clusters=[0, 0, 1, 1, 2, 2, 3, 3]).error(  # each row twice
-        ...     torch.tensor([0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0]))
-        0.28867513459481287
-        """
+        """The standard error of that mean, by what the units differ; 0 for a single unit."""
         off = self.sums(values.double() - self.mean(values))
         count = self.count
         if count < 2:
@@ -96,9 +89,6 @@ def units_of(n: int, weights=None, clusters=None) -> Units:
 
     weights: (n,) numbers, none negative and not all 0. clusters: (n,) values of any kind; rows of
     one value belong together. Raises ValueError and TypeError naming the argument.
-
-    >>> units_of(3, clusters=["b", "a", "b"]).of.tolist()
-    [1, 0, 1]
     """
     weight = torch.ones(n, dtype=torch.float64)
     if weights is not None:
@@ -163,11 +153,7 @@ def _looked_up(words: np.ndarray, names: list[str] | None) -> np.ndarray:
 
 
 def groups_of(value: Any, n: int) -> tuple[np.ndarray, list[str]]:
-    """(n,) codes and the names of the groups, in sorted order; a missing one is a group too.
-
-    >>> groups_of(["b", "a", "b"], 3)
-    (array([1, 0, 1]), ['a', 'b'])
-    """
+    """(n,) codes and the names of the groups, in sorted order; a missing one is a group too."""
     import pandas as pd
 
     column = pd.Series(_array(value).ravel())
