@@ -128,13 +128,14 @@ def better_order(
     found = None
     if best - mine > POINTS or against:
         found = likeliest(pd.Series(np.array(classes)[labels]), unnamed, matrix, kind)
+    counts = first_class(found)  # another order may as well be that of a model that is often wrong
     absence = f", and {absent:.0%} are predicted as classes that no label names" if absent else ""
     raise Unclear(
         f"the largest score is right in {mine:.1%} of the rows, in {best:.1%} if the labels are "
         f"assigned to other columns{absence}: say which label each column stands for, in their "
-        f"order, with --classes{first_class(found)}, or name the column of labels with --label; "
+        f"order, with --classes{counts}, or name the column of labels with --label; "
         f"if all stands as it is named, say --columns-as-named",
-        **({"classes": found} if found and found != classes else {}),
+        **({"classes": found} if counts and found != classes else {}),
     )
 
 
@@ -156,6 +157,5 @@ def direction(
             f"the scores fit the label {other or 'of the others'} better (area under the ROC curve "
             f"of {positive}: {found:.3f}): say which label they are of, "
             f"{choices('positive', values[:4])}, or of which column "
-            f"they are the confidence, --predicted COLUMN; if it is so, say --columns-as-named",
-            **({"positive": other} if other and z < -BELOW and not options.positive else {}),
+            f"they are the confidence, --predicted COLUMN; if it is so, say --columns-as-named"
         )

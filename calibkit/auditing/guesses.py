@@ -8,6 +8,7 @@ which label each of several columns stands for.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -351,7 +352,8 @@ def demand_below_half(
     if "predicted" not in asked.needs:
         asked.needs = {}
         if not options.label:  # the label may be the prediction
-            truth = _label(table.without(label[0]), [], None, options).get("label")
+            rest = {name: held for name, held in table.entries.items() if name != label[0]}
+            truth = _label(replace(table, entries=rest), [], None, options).get("label")
             asked.needs = {"label": truth, "predicted": label[0]} if truth else {}
     raise asked
 

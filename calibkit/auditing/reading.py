@@ -110,12 +110,8 @@ class Roles:
 def predictions(table: Table, options: Options) -> Predictions:
     """The predictions of a table; raises `Unclear` for what the convention leaves open."""
     for name in (*options.taken, options.predicted):
-        if name is not None and name not in table:
-            import difflib
-
-            near = difflib.get_close_matches(name, table.columns, 1)
-            more = f"; did you mean {near[0]!r}?" if near else ""
-            raise ValueError(f"no column {name!r} among {table.columns[:40]}{more}")
+        if name is not None:
+            table.demand(name)
     roles = roles_of(table, options)
     labels, matrix = sets.label_column(table, roles.label), _matrix(table, roles.scores)
     walked = content(matrix)
@@ -181,8 +177,6 @@ def roles_of(table: Table, options: Options) -> Roles:
         return _with_label(table, _named_label(table, options.label), scores, options)
     left = options.left(table, scores or [])
     named = [[c] for c in _unlike(table, left, names.LABELS, _is_label)]
-    varied = [own for own in named if table[own[0]].nunique() > 1]
-    named = varied or named  # one that never varies says nothing beside one that does
     named += [
         own
         for name, own in table.blocks.items()
@@ -212,11 +206,7 @@ def _named_label(table: Table, label: list[str]) -> list[str]:
     label = [",".join(label)] if ",".join(label) in table else label
     label = table.blocks.get(label[0], label) if len(label) == 1 else label
     for name in label:
-        if name not in table:
-            kind = "array" if table.blocks else "column"
-            raise ValueError(
-                f"no {kind} {name!r} among {table.columns[:40]}; name one with --label"
-            )
+        table.demand(name, "; name one with --label")
         if bare(name) in names.WRONG and _is_mark(table[name]):
             raise ValueError(
                 f"{name!r} says which rows are wrong: write it the other way round, as a column "
@@ -277,9 +267,7 @@ def expanded(table: Table, wanted: list[str]) -> list[str]:
         able = table.blocks.get(name) or [c for c in table.columns if c == name]
         able = able or [c for c in table.columns if re.fullmatch(pattern, c)]
         if not able:
-            raise ValueError(
-                f"no column {name!r} among {table.columns[:40]}; name one with --scores"
-            )
+            table.demand(name, "; name one with --scores")
         columns += [c for c in able if c not in columns]
     return columns
 
@@ -296,10 +284,8 @@ def _unlike(table: Table, left: list[str], called: Sequence[str], fits) -> list[
 
 
 def _is_label(column: pd.Series) -> bool:
-    """Whether it holds whole numbers or words, more than one word."""
-    if not column.notna().any() or sets.fractional(column):
-        return False
-    return column.dtype.kind in "iufb" or column.nunique() > 1
+    """Whether it holds whole numbers or words, and more than one value."""
+    return column.nunique() > 1 and not sets.fractional(column)
 
 
 def _is_mark(column: pd.Series) -> bool:
@@ -412,7 +398,8 @@ def _of_one(
     """Labels as 0 and 1, of which the column of scores judges the 1."""
     column, values = roles.scores[0], sorted(set(words))
     named = sets.class_in(column, {value.casefold() for value in values})
-    after = [value for value in values if value.casefold() == named]
+    numbered = bare(roles.label[0]).endswith(f"_{named}")  # label_0 beside p_0: no class
+    after = [value for value in values if value.casefold() == named and not numbered]
     positive = after[0] if len(after) == 1 else _positive(values)
     if options.positive is not None:
         wanted = word(options.positive)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import csv
+import difflib
 import io
 import json
 import re
@@ -94,9 +96,13 @@ class Table:
         named = ((self.entries[name], own) for name, own in self.blocks.items())
         return [own for array, own in named if own[0] in columns and array.dtype.kind == "f"]
 
-    def without(self, column: str) -> Table:
-        """The table without a list."""
-        return Table(self.file, {k: v for k, v in self.entries.items() if k != column})
+    def demand(self, name: str, remedy: str = "") -> None:
+        """Raise ValueError where there is no such column, with the nearest name."""
+        if name not in self:
+            near = difflib.get_close_matches(name, self.columns, 1)
+            more = f"; did you mean {near[0]!r}?" if near else remedy
+            kind = "array" if self.blocks else "column"
+            raise ValueError(f"no {kind} {name!r} among {self.columns[:40]}{more}")
 
     def __len__(self) -> int:
         return len(next(iter(self.entries.values())))
@@ -130,7 +136,7 @@ def load(path: Path, options: Any) -> Table:
     if path.stat().st_size < 4096 and not path.read_bytes().strip():
         raise ValueError(f"{path.name} is empty")
     if ending in ARRAYS and not packed:
-        return of_arrays(_arrays(path, ending), path.name, options)
+        return of_arrays((_pt if ending in (".pt", ".pth") else _numpy)(path), path.name, options)
     if ending in TEXTS or ending in JSON:
         read = of_json if ending in JSON else of_text
         return read(_unpacked(path) if packed else path.read_bytes(), path.name, options)
@@ -199,13 +205,12 @@ def _pointed(cell: Any) -> Any:
 def _decoded(content: bytes, name: str, encoding: str | None) -> tuple[str, list[str]]:
     """The text, in the encoding that its first bytes or the user say; else UTF-8, or cp1252."""
     head = content[:64]
-    zeros = [head[start::2].count(0) for start in (0, 1)]
-    if encoding is None:
-        encoding = "utf-8-sig"
-        if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            encoding = "utf-16"
-        elif max(zeros) > len(head) // 4:
-            encoding = "utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"
+    even, odd = (head[start::2].count(0) for start in (0, 1))
+    if encoding is None and head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        encoding = "utf-16"
+    elif encoding is None and max(even, odd) > len(head) // 4:
+        encoding = "utf-16-be" if even > odd else "utf-16-le"
+    encoding = encoding or "utf-8-sig"
     try:
         return content.decode(encoding), []
     except LookupError:
@@ -216,16 +221,16 @@ def _decoded(content: bytes, name: str, encoding: str | None) -> tuple[str, list
     runs = re.findall(rb"[\x80-\xff]+", content[: 1 << 20])
     if max(map(len, runs)) <= 2:  # single letters of Western words
         return content.decode("cp1252", errors="replace"), ["read as cp1252"]
-    able = []
+    able = {}
     for one in ("gb18030", "shift_jis", "euc_kr", "cp1251", "cp1252"):
-        try:
-            able.append((one, content.decode(one).split("\n", 1)[0].strip()[:60]))
-        except UnicodeDecodeError:
-            continue
+        with contextlib.suppress(UnicodeDecodeError):
+            able[one] = content.decode(one).split("\n", 1)[0].strip()[:60]
     if not able:
         raise ValueError(f"{name} is no text in UTF-8, UTF-16 or cp1252; save it as UTF-8")
-    shown = "; ".join(f"{head} ({one})" for one, head in able)
-    raise Unclear(f"its letters are no UTF-8; its first line may be {shown}", encoding=able[0][0])
+    shown = "; ".join(f"{head} ({one})" for one, head in able.items())
+    raise Unclear(
+        f"its letters are no UTF-8; its first line may be {shown}", encoding=next(iter(able))
+    )
 
 
 def _layout(text: str, name: str, options: Any) -> tuple[list[str], str, bool, list[str] | None]:
@@ -400,28 +405,19 @@ def _records(whole: Any) -> list[Any]:
 
 
 def _of_rows(rows: list[dict], name: str, options: Any) -> Table:
-    flat = []
-    for row in rows:
-        found: dict[str, Any] = {}
+    flat: list[dict[str, Any]] = [{} for _ in rows]
+    for row, found in zip(rows, flat, strict=True):
         for key, value in row.items():
             _flatten(value, str(key), found)
-        flat.append(found)
     names = list(dict.fromkeys(key for row in flat for key in row))
-    return of_frame(
-        pd.DataFrame(
-            {key: pd.Series([row.get(key) for row in flat], dtype=object) for key in names}
-        ),
-        name,
-        options,
-        flat=True,
-    )
+    columns = {key: pd.Series([row.get(key) for row in flat], dtype=object) for key in names}
+    return of_frame(pd.DataFrame(columns), name, options, flat=True)
 
 
 def _flatten(value: Any, name: str, found: dict[str, Any]) -> None:
     """Records and lists as columns; lists of numbers, or of words, stay lists."""
     if isinstance(value, dict):
-        vector = _vector(value)
-        if vector is not None:
+        if (vector := _vector(value)) is not None:
             found[name] = vector
             return
         own = any(bare(key) in RECORD for key in value) and bare(name) not in SCORES
@@ -461,16 +457,13 @@ def _vector(cell: dict) -> list[float] | None:
     values = cell.get("values")
     if not isinstance(values, list) or "type" not in cell:
         return None
-    if cell.get("indices") is None or cell.get("size") is None:
-        return values
-    return _sparse(cell["size"], cell["indices"], values)
+    sparse = cell.get("indices") is not None and cell.get("size") is not None
+    return _sparse(cell["size"], cell["indices"], values) if sparse else values
 
 
 def _sparse(size: int, places: list[int], values: list[float]) -> list[float]:
-    found = [0.0] * size
-    for place, value in zip(places, values, strict=True):
-        found[place] = value
-    return found
+    held = dict(zip(places, values, strict=True))
+    return [held.get(place, 0.0) for place in range(size)]
 
 
 def _pairs(cells: list[dict]) -> dict[str, float] | None:
@@ -538,7 +531,7 @@ def _entries(column: str, series: pd.Series, frame: pd.DataFrame, missing: str |
     if isinstance(first[0], str):
         texts = [cell for cell in filled if isinstance(cell, list)]
         flat = pd.to_numeric(pd.Series([w for cell in texts for w in cell]), errors="coerce")
-        if flat.notna().all() and not _same_each_row(texts):
+        if flat.notna().all() and any(cell != texts[0] for cell in texts):
             series = filled.map(lambda cell: [float(word) for word in cell]).reindex(series.index)
         else:
             return {column: series.map(lambda cell: str(cell) if cell is not None else None)}
@@ -551,17 +544,12 @@ def _entries(column: str, series: pd.Series, frame: pd.DataFrame, missing: str |
         ]
         wide = pd.DataFrame(rows)
         return {f"{column}_{word}": wide[word] for word in sorted(wide)}
-    if len(lengths) > 1 or series.isna().any() or max(lengths) > 100_000:
-        if len(lengths) > 1:
-            return {column: series.map(str).where(series.notna())}
-        empty = [np.nan] * lengths.pop()
-        series = series.map(lambda cell: cell if isinstance(cell, list) else empty)
+    if len(lengths) > 1:
+        return {column: series.map(str).where(series.notna())}
+    empty = [np.nan] * lengths.pop()
+    series = series.map(lambda cell: cell if isinstance(cell, list) else empty)
     block = np.array(series.tolist())
     return {column: block if block.dtype.kind in "iufb" else block.astype(np.float64)}
-
-
-def _same_each_row(cells: list[list[str]]) -> bool:
-    return all(cell == cells[0] for cell in cells)
 
 
 def _words_beside(column: str, frame: pd.DataFrame) -> str | None:
@@ -586,7 +574,7 @@ def _masked(series: pd.Series, missing: str | None) -> pd.Series:
         return series
     if isinstance(series.dtype, pd.CategoricalDtype):
         series = series.astype(object)
-    if isinstance(series.dropna().iloc[0] if series.notna().any() else None, str):
+    if isinstance(next(iter(series.dropna()), None), str):
         found = pd.to_numeric(series, errors="coerce")
         if found.notna().sum() == series.notna().sum():
             return found
@@ -641,9 +629,11 @@ _PRINTED = re.compile(r"(?:np|numpy|torch)?\.?(?:float|int|uint|bfloat|tensor|ar
 
 def _bared(text: str) -> str:
     """A number without what numpy, torch or WEKA print around it."""
-    if "(" in text:
-        text = re.sub(r",\s*(dtype|device|grad_fn)=[^)]*", "", _PRINTED.sub("", text)).rstrip(") ")
-    return text.lstrip("*")
+    return (_unprinted(text).rstrip(") ") if "(" in text else text).lstrip("*")
+
+
+def _unprinted(text: str) -> str:
+    return re.sub(r",\s*(dtype|device|grad_fn)=[^)]*", "", _PRINTED.sub("", text))
 
 
 def _unwritten(cell: Any) -> Any:
@@ -652,19 +642,16 @@ def _unwritten(cell: Any) -> Any:
         return cell
     text = cell.strip()
     if "(" in text and text[:1] != "(":
-        text = re.sub(r",\s*(dtype|device|grad_fn)=[^)]*", "", _PRINTED.sub("", text)).replace(
-            ")", ""
-        )
-    try:
-        found = json.loads(text)
-    except ValueError:
-        try:
-            found = ast.literal_eval(text)
-        except (ValueError, SyntaxError, MemoryError, TypeError):
-            try:
-                found = [float(part) for part in re.findall(r"[^\[\],\s]+", text)]
-            except ValueError:
-                return cell
+        text = _unprinted(text).replace(")", "")
+
+    def parted(text: str) -> list[float]:
+        return [float(part) for part in re.findall(r"[^\[\],\s]+", text)]
+
+    found: Any = cell
+    for reads in (json.loads, ast.literal_eval, parted):
+        with contextlib.suppress(ValueError, SyntaxError, MemoryError, TypeError):
+            found = reads(text)
+            break
     if isinstance(found, tuple) and len(found) == 3 and isinstance(found[0], int):
         return _sparse(*found)
     return found if isinstance(found, list | dict) else cell
@@ -687,21 +674,11 @@ def _arrow(path: Path) -> pd.DataFrame:
     return found.reset_index() if any(name is not None for name in found.index.names) else found
 
 
-def _arrays(path: Path, ending: str) -> dict[str, Any]:
-    if ending == ".npy":
-        try:
-            return {"scores": np.load(path, mmap_mode="r", allow_pickle=False)}
-        except (ValueError, EOFError, OSError) as error:
-            raise ValueError(f"{path.name} is no file of one array of numbers: {error}") from None
-    if ending == ".npz":
-        return _npz(path)
-    return _pt(path)
-
-
-def _npz(path: Path) -> dict[str, Any]:
+def _numpy(path: Path) -> dict[str, Any]:
+    """The arrays of an archive, or one array as a map on disk."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
+        held = np.load(path, mmap_mode="r" if path.suffix == ".npy" else None, allow_pickle=False)
+        return {"scores": held} if isinstance(held, np.ndarray) else dict(held)
     except ValueError as error:
         more = ""
         if "pickle" in str(error):
@@ -710,7 +687,7 @@ def _npz(path: Path) -> dict[str, Any]:
                 f'  held = numpy.load("{path.name}", allow_pickle=True)\n  numpy.savez('
                 '"predictions.npz", **{name: numpy.array(held[name].tolist()) for name in held})'
             )
-        raise ValueError(f"{path.name} is no archive of arrays of numbers: {error}{more}") from None
+        raise ValueError(f"{path.name} is no file of arrays of numbers: {error}{more}") from None
     except Exception as error:  # zipfile and zlib have errors of their own
         raise ValueError(f"{path.name} is damaged, or no archive of arrays: {error}") from None
 
@@ -732,8 +709,7 @@ def _pt(path: Path) -> dict[str, Any]:
             f"calibkit.audit(logits, labels)"
         ) from None
     if isinstance(held, dict) and len(held) == 1:
-        (only,) = held.values()
-        held = only if isinstance(only, list | tuple) else held
+        held = next((v for v in held.values() if isinstance(v, list | tuple)), held)
     if isinstance(held, list | tuple) and held:
         if all(isinstance(batch, list | tuple | dict) for batch in held):
             named = isinstance(held[0], dict)
@@ -772,9 +748,10 @@ def of_arrays(held: dict[str, Any], name: str, options: Any) -> Table:
     rows = [len(array) for array in held.values() if array.ndim == 2]
     rows = rows or [len(array) for array in held.values() if array.ndim == 1]
     if not rows or not all(array.dtype.kind in "iufbUSM" for array in held.values() if array.ndim):
+        shapes = {name: array.shape for name, array in held.items()}
         raise ValueError(
-            f"{name} holds arrays of the shapes {_shapes(held)}: it must hold floating scores "
-            f"(n, K) and labels (n,), for example as 'logits' and 'labels'"
+            f"{name} holds arrays of the shapes {shapes}: it must hold floating scores (n, K) and "
+            f"labels (n,), for example as 'logits' and 'labels'"
         )
     n = max(rows)
     entries = {k: v for k, v in held.items() if v.ndim in (1, 2) and len(v) == n}
@@ -799,7 +776,3 @@ def of_arrays(held: dict[str, Any], name: str, options: Any) -> Table:
 def _native(array: np.ndarray) -> pd.Series:
     """A list in the order of bytes of this machine, which pandas needs."""
     return pd.Series(array.astype(array.dtype.newbyteorder("=")))
-
-
-def _shapes(held: dict[str, Any]) -> dict[str, tuple[int, ...]]:
-    return {name: array.shape for name, array in held.items()}

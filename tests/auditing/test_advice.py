@@ -1,7 +1,6 @@
 """What the audit advises: never what harms, and in the form of what it was given."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 
@@ -153,12 +152,3 @@ def test_where_no_temperature_fits_that_is_said_and_nothing_is_suspected(separab
         "every prediction is right" if separable else "do not clearly favour the labels"
     ) in page
     assert torch.equal(found.cooling.of_row, torch.ones(2000).double())
-
-
-def test_a_file_of_one_logit_gets_its_own_line(tmp_path):
-    z, labels = drawn(3000, 2, truth=0.5)
-    table = pd.DataFrame({"logit": (z[:, 1] - z[:, 0]).numpy(), "label": labels.numpy()})
-    table.to_csv(tmp_path / "one.csv", index=False)
-    found = calibkit.auditing.audit_files(tmp_path / "one.csv")
-    assert "torch.sigmoid(logit / " in found.html()
-    assert "softmax" not in found.advice.line

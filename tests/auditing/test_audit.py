@@ -1,23 +1,15 @@
 """The audit's numbers against independent packages, the loops and the package's own functions."""
 
-import os
-from pathlib import Path
-
 import calibration
 import netcal.metrics
 import numpy as np
 import pandas as pd
 import pytest
 import torch
-from sklearn.calibration import _TemperatureScaling
 from sklearn.metrics import accuracy_score, log_loss
 
 import calibkit
-from calibkit import auditing, metrics
-from calibkit.auditing.scores import scores_of
-
-PREDICTIONS = Path(os.environ.get("CALIBKIT_REAL_DATA") or "/nowhere") / "predictions"
-SHARED = sorted(PREDICTIONS.glob("*.npz"))
+from calibkit import metrics
 
 
 def drawn(n, classes, scale=2.0, truth=1.0, seed=0):
@@ -59,7 +51,7 @@ def test_every_number_is_an_oracles():
         assert found[name] == pytest.approx(value, abs=1e-7), name
 
 
-@pytest.mark.parametrize("classes", [2, 7, 150])
+@pytest.mark.parametrize("classes", [2, 30])
 def test_every_number_is_the_packages_own(classes):
     z, labels = drawn(900, classes, truth=0.7)
     probs = z.softmax(1)
@@ -71,28 +63,6 @@ def test_every_number_is_the_packages_own(classes):
     for name in ("smooth_ece", "nll", "brier", "accuracy", "aurc"):
         own = getattr(metrics, name)(probs, labels)
         assert found[name] == pytest.approx(own, abs=1e-12), name
-
-
-def all_different(probs):
-    return len(np.unique(probs.max(1))) == len(probs)
-
-
-@pytest.mark.skipif(not SHARED, reason="no predictions: set CALIBKIT_REAL_DATA")
-@pytest.mark.parametrize("path", SHARED, ids=lambda path: path.stem)
-def test_files_of_others_give_the_oracles_numbers(path):
-    stored = np.load(path)
-    probs, labels = stored["predictions"], stored["ground_truth"]
-    found = auditing.audit_files(path)
-    for name, value in by_oracles(probs, labels).items():
-        # netcal's bins are closed on the left; the oracles tear equal confidences apart
-        if name not in ("mce", "ada_ece", "aurc") or (name != "mce" and all_different(probs)):
-            assert values(found)[name] == pytest.approx(value, abs=2e-6), name
-    order = np.random.default_rng(0).permutation(len(labels))
-    halves = np.sort(order[1::2]), np.sort(order[::2])  # the first half is cooled by the second
-    z = np.log(np.clip(probs, np.finfo(np.float32).tiny, None)).astype(np.float64)
-    for mine, temperature in zip(halves, found.cooling.fitted, strict=True):
-        theirs = 1 / _TemperatureScaling().fit(z[mine], labels[mine]).beta_
-        assert temperature == pytest.approx(theirs, rel=1e-5)
 
 
 def test_no_sample_has_a_part_in_its_own_temperature():
@@ -114,17 +84,6 @@ def test_calibration_data_give_the_temperature():
     cooled = (z[:1000] / own).softmax(1)
     assert found.cooled["ece"].value == pytest.approx(metrics.ece(cooled, labels[:1000]))
     assert found.cooling.low < 2.0 < found.cooling.high
-
-
-def test_intervals_of_means_are_near_those_of_the_bootstrap():
-    z, labels = drawn(600, 5, truth=0.6)
-    found = calibkit.audit(z, labels, level=0.9).measures
-    for name in ("accuracy", "signed_gap"):
-        own = metrics.bootstrap_interval(z.softmax(1), labels, metric=name, resamples=2000, seed=1)
-        width = own[1] - own[0]
-        mine = found["gap" if name == "signed_gap" else name]
-        assert mine.low == pytest.approx(own[0], abs=0.1 * width), name
-        assert mine.high == pytest.approx(own[1], abs=0.1 * width), name
 
 
 def test_the_difference_of_two_models_is_paired():
@@ -199,16 +158,6 @@ def test_a_group_that_is_off_is_found_though_the_whole_is_not():
     assert found.loc["x", "ece"] == pytest.approx(own)
 
 
-def test_the_surest_mistakes_are_named_by_their_rows():
-    z, labels = drawn(300, 3, truth=0.4)
-    found = calibkit.audit(z, labels).mistakes
-    probs = z.softmax(1)
-    wrong = [i for i in range(300) if probs[i].argmax() != labels[i]]
-    surest = sorted(wrong, key=lambda i: -float(probs[i].max()))[:20]
-    assert found["index"].tolist() == surest
-    assert found["of_label"][0] == pytest.approx(float(probs[surest[0], labels[surest[0]]]))
-
-
 # --- whatever one has ---
 
 
@@ -231,13 +180,6 @@ def test_scores_are_taken_as_they_are(convert, near):
     for own in (labels, labels.numpy(), labels.tolist(), pd.Series(labels.numpy()).astype(float)):
         found = calibkit.audit(convert(z), own, resamples=20)
         assert found.measures["nll"].value == pytest.approx(expected, abs=near)
-
-
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
-def test_probabilities_of_any_type_are_known_as_such(dtype):
-    probs = drawn(600, 30)[0].softmax(1).to(dtype)
-    assert scores_of(probs)[0].kind == "probs"
-    assert scores_of(probs)[1] == []
 
 
 def test_words_are_labels_where_columns_have_names():
@@ -318,15 +260,6 @@ def test_zeros_of_rounding_do_not_run_away_with_the_temperature():
         assert found.cooling.value == pytest.approx(whole.cooling.value, rel=0.1)
         assert found.cooled["ece"].value < 0.03
         assert "The Brier score gains clearly" in found.html()
-
-
-def test_half_precision_that_became_longer_is_taken_as_the_metrics_take_it():
-    z, labels = drawn(2000, 10, scale=3.0)
-    kept = z.softmax(1).half().float()
-    assert (kept.double().sum(1) - 1).abs().max() > 2e-4
-    found = calibkit.audit(probs=kept, labels=labels)
-    assert not warned(found, "rows do not sum to 1")
-    assert values(found)["ece"] == pytest.approx(metrics.ece(kept, labels), abs=1e-12)
 
 
 def test_per_cent_logarithms_and_confidences_by_their_kind():

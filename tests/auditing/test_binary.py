@@ -1,19 +1,15 @@
 """The page of a binary model, against scikit-learn."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 import torch
 from scipy.special import logit
-from sklearn.calibration import calibration_curve
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import brier_score_loss, confusion_matrix, log_loss, roc_auc_score
 
 import calibkit
 from calibkit import metrics
 from calibkit.auditing.binary import area, net_benefit
-from calibkit.auditing.costs import of_decisions
 from calibkit.auditing.units import units_of
 
 
@@ -35,7 +31,9 @@ BINARY = FOUND.binary
 
 
 def test_the_event_has_scikit_learns_numbers():
-    assert BINARY.event == "default"
+    assert (BINARY.event, BINARY.usual) == ("default", "repaid")
+    assert BINARY.usual_accuracy == pytest.approx((EVENT == 0).mean())
+    assert BINARY.ece.value == pytest.approx(metrics.ece_of(PROB, EVENT))
     assert BINARY.auc.value == pytest.approx(roc_auc_score(EVENT, PROB), abs=1e-12)
     assert BINARY.rate == pytest.approx(EVENT.mean())
     assert BINARY.predicted == pytest.approx(PROB.mean())
@@ -43,27 +41,6 @@ def test_the_event_has_scikit_learns_numbers():
     brier = brier_score_loss(EVENT, PROB)
     assert BINARY.maps["as it is"]["brier"].value == pytest.approx(brier)
     assert BINARY.maps["as it is"]["nll"].value == pytest.approx(log_loss(EVENT, PROB))
-
-
-def test_the_diagram_of_the_event_covers_0_to_1():
-    came, said = calibration_curve(EVENT, PROB, n_bins=15)
-    filled = BINARY.diagram.counts > 0
-    assert BINARY.diagram.confidence[filled].numpy() == pytest.approx(said)
-    assert BINARY.diagram.accuracy[filled].numpy() == pytest.approx(came)
-    assert said[0] < 0.05
-    error = np.abs(said - came) @ (BINARY.diagram.counts[filled] / len(EVENT)).numpy()
-    assert BINARY.ece.value == pytest.approx(error)
-    assert BINARY.ece.value == pytest.approx(metrics.ece_of(PROB, EVENT))
-
-
-def test_always_the_usual_class_stands_beside_the_model():
-    assert BINARY.usual == "repaid"
-    assert BINARY.usual_accuracy == pytest.approx((EVENT == 0).mean())
-    page, right = FOUND.html(), ((PROB > 0.5) == EVENT).mean()
-    assert (
-        f"is right on {BINARY.usual_accuracy * 100:.2f}\N{NO-BREAK SPACE}%; this model on" in page
-    )
-    assert f"{right * 100:.2f}\N{NO-BREAK SPACE}%" in page
 
 
 def test_platt_scaling_is_logistic_regression_on_the_log_odds():
@@ -145,13 +122,6 @@ def test_scores_that_part_the_classes_have_no_platt():
     assert calibkit.audit(score, (score > 0).long()).binary.platt == ()
 
 
-def test_a_model_of_three_classes_has_no_event():
-    z = torch.randn(200, 3, generator=torch.Generator().manual_seed(0))
-    found = calibkit.audit(z, z.argmax(1))
-    assert found.binary is None
-    assert "The event" not in found.html()
-
-
 def shifted(n=4_000):
     """Scores whose log odds are 1 too high, which one temperature cannot repair."""
     random = np.random.default_rng(0)
@@ -222,22 +192,6 @@ def test_few_misses_have_no_interval():
         assert found.models["as it is"].missed == pytest.approx(misses / 400)
 
 
-def test_costs_of_clusters_and_weights():
-    weights = np.random.default_rng(2).integers(0, 4, len(EVENT))
-    copies = np.repeat(np.arange(len(EVENT)), weights)
-    found = calibkit.audit(SCORE, EVENT, weights=weights, costs=(1, 20), resamples=20).binary.costs
-    assert found.models["as it is"].cost.value == pytest.approx(
-        paid(PROB[copies], EVENT[copies], 1, 20).mean()
-    )
-    double = np.r_[np.arange(len(EVENT)), np.arange(len(EVENT))]
-    twice = calibkit.audit(
-        SCORE[double], EVENT[double], clusters=double, costs=(1, 20), resamples=20
-    ).binary.costs
-    once = calibkit.audit(SCORE, EVENT, costs=(1, 20), resamples=20).binary.costs
-    wide, narrow = (each.models["as it is"].cost for each in (twice, once))
-    assert wide.high - wide.low == pytest.approx(narrow.high - narrow.low, rel=1e-3)
-
-
 @pytest.mark.parametrize(
     ("costs", "words"),
     [
@@ -256,21 +210,3 @@ def test_costs_of_many_classes_are_refused():
     probs = torch.eye(3)[torch.arange(60) % 3]
     with pytest.raises(ValueError, match="costs are of a binary model"):
         calibkit.audit(probs=0.9 * probs + 0.1 / 3, labels=torch.arange(60) % 3, costs=(1, 20))
-
-
-def test_intervals_of_costs_that_are_shown_cover_the_truth():
-    """1,000 rows, a miss at 20 false alarms: of 150 samples at most about one in ten may fail."""
-    random = np.random.default_rng(5)
-    odds = random.normal(size=50_000) * 2 - 2
-    chance, said = 1 / (1 + np.exp(-odds)), torch.from_numpy(1.8 * odds).sigmoid()
-    acted = said.numpy() >= 1 / 21
-    truth = np.where(acted, 1 - chance, 20 * chance).mean()
-    covered = []
-    for _ in range(150):
-        chosen = random.integers(len(odds), size=1000)
-        came = torch.from_numpy(random.random(1000) < chance[chosen])
-        rows = SimpleNamespace(correct=came, confidence=said[chosen])
-        cost = of_decisions({"as it is": rows}, units_of(1000), 0.95, 1, 20).models["as it is"].cost
-        assert cost.known
-        covered.append(cost.low <= truth <= cost.high)
-    assert np.mean(covered) > 0.89

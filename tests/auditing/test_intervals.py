@@ -24,8 +24,8 @@ def estimates(found):
         yield from (("ece", found.binary.ece), ("auc", found.binary.auc))
 
 
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize(("n", "classes"), [(250, 2), (1500, 2), (250, 5), (1500, 10)])
+@pytest.mark.parametrize(("n", "classes", "seed"), [(250, 2, 0), (1500, 2, 1), (250, 5, 2),
+                                                    (1500, 10, 3)])  # fmt: skip
 def test_an_interval_holds_its_value_and_stays_in_its_range(n, classes, seed):
     z, labels = drawn(n, classes, truth=0.7 + 0.1 * (seed % 4), seed=seed)
     found = calibkit.audit(z, labels, seed=seed)
@@ -178,24 +178,3 @@ def test_every_interval_that_is_printed_covers_in_a_simulation(kind):
                     key = (name, kind, error, n, 0.95)
                     share = counts[key, "covered"] / counts[key, "draws"]
                     assert share >= 0.95 - 0.05 - 3 * (0.95 * 0.05 / 60) ** 0.5, (key, share)
-
-
-@pytest.mark.slow
-def test_intervals_cover_on_a_population_of_another_kind():
-    """Logits of another spread, shifted: what the table does not hold."""
-    generator = torch.Generator().manual_seed(5)
-    z = torch.randn(100_000, 4, generator=generator, dtype=torch.float64) * 2
-    z[:, 0] += 1
-    of = coverage.Population(z.softmax(1), z * 1.3, z * 1.1, 1.3)
-    known, counts, draws = coverage.truths(of), {}, 120
-    for seed in range(draws):
-        random = np.random.default_rng(seed)
-        row = torch.from_numpy(random.integers(100_000, size=1000))
-        labels = torch.multinomial(of.posterior[row], 1, generator=generator)[:, 0]
-        for name, each in calibkit.audit(of.logits[row], labels).measures.items():
-            if each.known and name in known:
-                held = each.low <= known[name] <= each.high
-                counts[name] = counts.get(name, 0) + held
-    assert {"ece", "nll", "brier", "gap", "accuracy"} <= set(counts)
-    for name, held in counts.items():
-        assert held / draws >= 0.88, name

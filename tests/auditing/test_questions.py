@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from scipy.special import softmax
@@ -19,7 +18,7 @@ from scipy.special import softmax
 from calibkit import __main__
 from calibkit.auditing import files
 from calibkit.auditing.questions import Question
-from tests.auditing.collection import Truth, numbers, one
+from tests.auditing.collection import Truth, csv, numbers, one, text
 from tests.auditing.test_reading import probabilities
 
 N = 160
@@ -38,14 +37,6 @@ SIDE = np.maximum(Q, 1 - Q)
 DECIDED = (Q > 0.5).astype(int)
 SIDED = one(SIDE, (DECIDED == Y).astype(int), True)
 WORDS = NAMES[Y3]
-
-
-def csv(**columns) -> Callable:
-    return lambda path: pd.DataFrame(columns).to_csv(path, index=False)
-
-
-def text(content: str, encoding: str = "utf-8") -> Callable:
-    return lambda path: path.write_bytes(content.encode(encoding))
 
 
 def jsonl(rows) -> Callable:
@@ -93,10 +84,20 @@ def lone_marks() -> str:
     return "\n".join(["text\tlabel\tprob", *rows, ""])
 
 
-def pickled(path):
-    torch.save(
-        [(torch.tensor(Z[k : k + 40]), torch.tensor(Y3[k : k + 40])) for k in range(0, N, 40)], path
-    )
+def by_hundred(of, *arrays):
+    """Batches of 40 rows, made into one by `of`."""
+    return [of(*(torch.tensor(a[k : k + 40]) for a in arrays)) for k in range(0, N, 40)]
+
+
+def saved(make) -> Callable:
+    return lambda path: torch.save(make(), path)
+
+
+def loss_beside(z, y):
+    return {"logits": z, "labels": y, "loss": torch.tensor(0.5)}
+
+
+PAIRS = [[int(y), float(q)] for y, q in zip(Y, Q, strict=True)]
 
 
 TOOLS = {  # as the table of `notebooks/audit_a_file.md`
@@ -107,166 +108,69 @@ TOOLS = {  # as the table of `notebooks/audit_a_file.md`
                              for w, p in zip(WORDS, P3, strict=True)), THREE),
     "pipeline_best.csv": (csv(text="t", label=NAMES[BEST], score=TOP, gold=WORDS), HITS),
     "trainer.npz": (lambda path: np.savez(path, predictions=Z, label_ids=Y3), THREE),
-    "lightning.pt": (pickled, THREE),
+    "lightning.pt": (saved(lambda: by_hundred(lambda *both: both, Z, Y3)), THREE),
     "r.csv": (csv(obs=WORDS, pred=NAMES[BEST], **scores(), rowIndex=range(N)), THREE),
     "cloud.csv": (csv(species=WORDS, **scores("species_", suffix="_scores")), THREE),
     "samples_arc.jsonl": (jsonl(map(harness, range(N))), THREE),
     "open_answers.jsonl": (jsonl(map(spoken, range(N))), SPOKEN),
 }  # fmt: skip
+TENTHS = (10 * TOP).round()
 FORMS = TOOLS | {
     "minus.csv": (csv(y=Y3 - 1, **scores("prob_", names=["down", "flat", "up"])), THREE),
     "minus_bare.csv": (csv(y_true=Y3 - 1, **scores(names=["-1", "0", "1"])), THREE),
     "minus.npz": (lambda path: np.savez(path, logits=Z, labels=Y3 - 1), THREE),
-    "descending.csv": (
-        csv(Churn=np.where(Y, "yes", "no"), **{"P (Churn=yes)": Q, "P (Churn=no)": 1 - Q}),
-        Truth(TWO.probs[:, ::-1], 1 - Y),
-    ),
+    "descending.csv": (csv(Churn=np.where(Y, "yes", "no"), **{"P (Churn=yes)": Q,
+                                                              "P (Churn=no)": 1 - Q}),
+                       Truth(TWO.probs[:, ::-1], 1 - Y)),
     "onehot.csv": (csv(**scores("y_", np.eye(3, dtype=int)[Y3]), **scores("p_")), THREE),
-    "onehot.jsonl": (
-        jsonl(
-            {"y_true": np.eye(3)[y].tolist(), "y_pred": p.tolist()}
-            for y, p in zip(Y3, P3, strict=True)
-        ),
-        THREE,
-    ),
-    "sentiment.csv": (
-        csv(sentiment=Y, label=np.where(DECIDED, "POSITIVE", "NEGATIVE"), score=SIDE),
-        SIDED,
-    ),
-    "accepted.jsonl": (
-        jsonl(
-            {"label": "A", "score": float(q), "answer": ["reject", "accept"][y]}
-            for q, y in zip(Q, Y, strict=True)
-        ),
-        TWO,
-    ),
-    "of_ten.jsonl": (
-        jsonl(
-            {"confidence": int(c), "correct": bool(r)}
-            for c, r in zip((10 * TOP).round(), HITS.labels, strict=True)
-        ),
-        one((10 * TOP).round() / 10, HITS.labels, True),
-    ),
+    "onehot.jsonl": (jsonl({"y_true": np.eye(3)[y].tolist(), "y_pred": p.tolist()}
+                           for y, p in zip(Y3, P3, strict=True)), THREE),
+    "sentiment.csv": (csv(sentiment=Y, label=np.where(DECIDED, "POSITIVE", "NEGATIVE"),
+                          score=SIDE), SIDED),
+    "accepted.jsonl": (jsonl({"label": "A", "score": float(q), "answer": ["reject", "accept"][y]}
+                             for q, y in zip(Q, Y, strict=True)), TWO),
+    "of_ten.jsonl": (jsonl({"confidence": int(c), "correct": bool(r)}
+                           for c, r in zip(TENTHS, HITS.labels, strict=True)), SPOKEN),
+    "of_ten_written.jsonl": (jsonl({"confidence": f"{c:g}/10", "correct": bool(r)}
+                                   for c, r in zip(TENTHS, HITS.labels, strict=True)), SPOKEN),
     "graded.csv": (csv(confidence=TOP, grade=np.where(HITS.labels, "correct", "incorrect")), HITS),
-    "by_id.json": (
-        text(
-            json.dumps(
-                {f"img{k}": {"label": int(Y3[k]), "probs": P3[k].tolist()} for k in range(N)}
-            )
-        ),
-        THREE,
-    ),
-    "of_ten_written.jsonl": (
-        jsonl(
-            {"confidence": f"{(10 * c).round():g}/10", "correct": bool(r)}
-            for c, r in zip(TOP, HITS.labels, strict=True)
-        ),
-        SPOKEN,
-    ),
-    "rows.pt": (
-        lambda path: torch.save([(torch.tensor(Z[k]), int(Y3[k])) for k in range(N)], path),
-        THREE,
-    ),
-    "splits.pt": (
-        lambda path: torch.save(
-            {"val": {"logits": torch.tensor(Z), "labels": torch.tensor(Y3)}}, path
-        ),
-        THREE,
-    ),
+    "by_id.json": (text(json.dumps({f"img{k}": {"label": int(Y3[k]), "probs": P3[k].tolist()}
+                                    for k in range(N)})), THREE),
+    "rows.pt": (saved(lambda: [(torch.tensor(Z[k]), int(Y3[k])) for k in range(N)]), THREE),
+    "splits.pt": (saved(lambda: {"val": {"logits": torch.tensor(Z), "labels": torch.tensor(Y3)}}),
+                  THREE),
+    "batches.pt": (saved(lambda: by_hundred(loss_beside, Z, Y3)), THREE),
+    "tuple.pt": (saved(lambda: (torch.tensor(P3), torch.tensor(Y3))), THREE),
     "own_and_human.csv": (csv(label=NAMES[BEST], **scores("p_"), human=WORDS), THREE),
-    "judged.jsonl": (
-        jsonl(
-            {"id": k, "judge": {"verdict": bool(r)}, "confidence": float(c)}
-            for k, (r, c) in enumerate(zip(HITS.labels, TOP, strict=True))
-        ),
-        HITS,
-    ),
-    "batches.pt": (
-        lambda path: torch.save(
-            [
-                {
-                    "logits": torch.tensor(Z[k : k + 40]),
-                    "labels": torch.tensor(Y3[k : k + 40]),
-                    "loss": torch.tensor(0.5),
-                }
-                for k in range(0, N, 40)
-            ],
-            path,
-        ),
-        THREE,
-    ),
+    "judged.jsonl": (jsonl({"id": k, "judge": {"verdict": bool(HITS.labels[k])},
+                            "confidence": float(TOP[k])} for k in range(N)), HITS),
     "zero_shot.jsonl": (jsonl(map(zero_shot, range(N))), THREE),
-    "bigquery.jsonl": (
-        jsonl(
-            {"species": str(w), "predicted_species_probs": ranked(p, "label", "prob")}
-            for w, p in zip(WORDS, P3, strict=True)
-        ),
-        THREE,
-    ),
-    "mlflow.json": (
-        text(
-            json.dumps(
-                {
-                    "columns": ["label", "probability"],
-                    "data": [[int(y), float(q)] for y, q in zip(Y, Q, strict=True)],
-                }
-            )
-        ),
-        TWO,
-    ),
-    "lists.json": (text(json.dumps([[int(y), float(q)] for y, q in zip(Y, Q, strict=True)])), TWO),
-    "spark.jsonl": (
-        jsonl(
-            {"label": float(y), "probability": {"type": 1, "values": p.tolist()}}
-            for y, p in zip(Y3, P3, strict=True)
-        ),
-        THREE,
-    ),
+    "bigquery.jsonl": (jsonl({"species": str(w), "predicted_species_probs": ranked(p, "label",
+                                                                                    "prob")}
+                             for w, p in zip(WORDS, P3, strict=True)), THREE),
+    "mlflow.json": (text(json.dumps({"columns": ["label", "probability"], "data": PAIRS})), TWO),
+    "lists.json": (text(json.dumps(PAIRS)), TWO),
+    "spark.jsonl": (jsonl({"label": float(y), "probability": {"type": 1, "values": p.tolist()}}
+                          for y, p in zip(Y3, P3, strict=True)), THREE),
     "printed.csv": (csv(label=Y3, probs=[str([np.float64(x) for x in p]) for p in P3]), THREE),
     "tensor.csv": (csv(label=Y, prob=[f"tensor({q:.4f})" for q in Q]), one(Q.round(4), Y)),
-    "points.csv": (
-        csv(label=Y, p=["." if k % 5 == 0 else repr(float(q)) for k, q in enumerate(Q)]),
-        one(np.delete(Q, range(0, N, 5)), np.delete(Y, range(0, N, 5))),
-    ),
-    "one_logit.jsonl": (
-        jsonl(
-            {"label": int(y), "logits": [float(np.log(q / (1 - q)))]}
-            for y, q in zip(Y, Q, strict=True)
-        ),
-        TWO,
-    ),
+    "points.csv": (csv(label=Y, p=["." if k % 5 == 0 else repr(float(q))
+                                   for k, q in enumerate(Q)]),
+                   one(np.delete(Q, range(0, N, 5)), np.delete(Y, range(0, N, 5)))),
+    "one_logit.jsonl": (jsonl({"label": y, "logits": [float(np.log(q / (1 - q)))]}
+                              for y, q in PAIRS), TWO),
     "lone_marks.tsv": (text(lone_marks()), TWO),
-    "gbk.csv": (
-        text(
-            "\n".join(
-                [
-                    "编号,标签,概率",
-                    *(
-                        f"{k},{y},{q!r}"
-                        for k, (y, q) in enumerate(zip(Y, map(float, Q), strict=True))
-                    ),
-                ]
-            ),
-            "gb18030",
-        ),
-        TWO,
-    ),
+    "gbk.csv": (text("\n".join(["编号,标签,概率", *(f"{k},{y},{q!r}" for k, (y, q) in
+                                                 enumerate(PAIRS))]), "gb18030"), TWO),
     "bare.csv": (lambda path: np.savetxt(path, np.column_stack([Y3, P3]), delimiter=","), THREE),
     "packed.csv.xz": (csv(label=Y, p=Q), TWO),
-    "tuple.pt": (lambda path: torch.save((torch.tensor(P3), torch.tensor(Y3)), path), THREE),
-    "best_of_more.csv": (
-        csv(
-            target=Y3,
-            **{f"index_{k}": np.argsort(-P3, 1)[:, k] for k in range(2)},
-            **{f"prob_{k}": -np.sort(-P3, 1)[:, k] for k in range(2)},
-        ),
-        HITS,
-    ),
-    "rare.csv": (
-        csv(label=(_random.random(N) < Q / 3).astype(int), p_0=1 - Q / 3, p_1=Q / 3),
-        None,
-    ),
-}
+    "best_of_more.csv": (csv(target=Y3, **{f"index_{k}": np.argsort(-P3, 1)[:, k] for k in (0, 1)},
+                             **{f"prob_{k}": -np.sort(-P3, 1)[:, k] for k in (0, 1)}), HITS),
+    "rare.csv": (csv(label=(_random.random(N) < Q / 3).astype(int), p_0=1 - Q / 3, p_1=Q / 3),
+                 None),
+    "own_of_each.csv": (csv(label_0=1 - Y, p_0=1 - Q, label_1=Y, p_1=Q), one(1 - Q, 1 - Y)),
+    "never_varies.csv": (csv(truth=np.ones(N, int), is_fraud=Y, p=Q), TWO),
+}  # fmt: skip
 
 
 def typed(words: list[str]) -> dict:
@@ -367,6 +271,22 @@ def test_what_lacks_truth_or_scores_gets_no_command(columns, tmp_path):
     with pytest.raises(Question) as refused:
         files.read(tmp_path / "lacks.csv")
     assert "calibkit audit" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"label": Y, "p": 1 - Q},
+        {"label": np.where(Y, "yes", "no"), "p_yes": 1 - Q},
+        {"label": Y, "p_0": Q, "p_1": 1 - Q},
+        dict(label=WORDS, **scores("p_", np.roll(P3, 1, axis=1))),
+    ],
+)
+def test_a_model_worse_than_chance_is_offered_no_other_order(columns, tmp_path):
+    csv(**columns)(tmp_path / "worse.csv")
+    with pytest.raises(Question, match="--columns-as-named") as asked:
+        files.read(tmp_path / "worse.csv")
+    assert "calibkit audit" not in str(asked.value)
 
 
 @pytest.mark.parametrize("ending", ["pkl", "xlsx", "dta", "rds", "h5", "mat", "db", "safetensors"])

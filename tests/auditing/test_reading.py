@@ -38,11 +38,6 @@ def test_the_collection(case, tmp_path):
         check(path, case.truth, **case.options)
 
 
-def test_the_collection_is_large():
-    assert len(CASES) >= 80
-    assert len({case.name for case in CASES}) == len(CASES)
-
-
 def test_a_column_that_is_not_there_is_answered_with_the_nearest_name(tmp_path):
     path = tmp_path / "loans.csv"
     path.write_text("score,label,exposure\n.2,0,1\n.8,1,2\n", encoding="utf-8")
@@ -65,9 +60,3 @@ def test_two_columns_that_may_be_labels_are_both_offered(tmp_path):
     path.write_text("class,actual,p_0,p_1\n0,1,.9,.1\n1,1,.2,.8\n1,0,.4,.6\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"--label class or --label actual"):
         files.read(path)
-
-
-def test_scikit_learns_own_name_of_a_score_is_known(tmp_path):
-    path = tmp_path / "svm.csv"
-    path.write_text("decision_function,y_true\n-1.5,0\n2.5,1\n.5,0\n-3.2,0\n", encoding="utf-8")
-    assert files.read(path, kind="logits").kind == "logits"
