@@ -100,14 +100,6 @@ def test_the_usual_names_with_and_without_texts(tmp_path, said, right):
     assert given.note.startswith(f"labels from {right!r}, scores from {said}; ")
 
 
-def test_per_cent_are_read_where_they_say_so_and_asked_for_else(tmp_path):
-    check(written(tmp_path / "a.jsonl", confidence=[f"{100 * p:g} %" for p in SAID], correct=RIGHT))
-    path = written(tmp_path / "b.jsonl", confidence=(100 * SAID).round(), correct=RIGHT)
-    with pytest.raises(ValueError, match="--kind percent"):
-        files.read(path)
-    check(path, kind="percent")
-
-
 def test_a_score_of_0_and_1_judges_where_texts_and_labels_of_two_values_stand_beside(tmp_path):
     yes = np.where(_random.random(N) < 0.5, "yes", "no")
     check(written(tmp_path / "a.jsonl", confidence=SAID, score=RIGHT, target=yes))
@@ -116,10 +108,6 @@ def test_a_score_of_0_and_1_judges_where_texts_and_labels_of_two_values_stand_be
     holes = written(tmp_path / "c.jsonl", confidence=SAID, score=[None, *map(bool, RIGHT[1:])])
     with pytest.raises(ValueError, match="1 of 1200 rows lack"):
         files.read(holes)
-
-
-def test_lists_of_accepted_answers_are_no_labels(tmp_path):
-    check(written(tmp_path / "a.jsonl", target=[["a", "b"]] * N, confidence=SAID, correct=RIGHT))
 
 
 # --- what is asked ---
@@ -168,19 +156,6 @@ def test_fractions_among_per_cent_are_refused(tmp_path):
 
 
 # --- by kind of question ---
-
-
-def test_kinds_of_questions_that_are_off_are_named(tmp_path):
-    report = audit_files(harness(tmp_path / "a.jsonl"), groups="subject")
-    table = report.groups.set_index("name")
-    for name, row in table.iterrows():
-        mine = name == SUBJECT
-        assert row["samples"] == mine.sum()
-        assert row["accuracy"] == pytest.approx(RIGHT[mine].mean())
-        assert row["gap"] == pytest.approx(SAID[mine].mean() - RIGHT[mine].mean())
-        assert row["low"] < row["gap"] < row["high"]
-    assert "law" in report.off
-    assert "Class by class" not in report.html()
 
 
 # --- what to look up ---
@@ -251,12 +226,6 @@ def test_answers_right_too_seldom_for_a_temperature_have_platt_scaling():
     assert report.deferral.models["Platt"].cost.value == pytest.approx(1)
 
 
-def test_answers_that_are_all_right_have_no_map_and_a_page():
-    report = calibkit.audit(SAID, np.ones(N, int), kind="confidence", costs=(1, 5))
-    assert "Platt" not in report.deferral.models
-    assert "No map of the confidence could be fitted" in report.html()
-
-
 def test_a_map_that_falls_reaches_no_threshold():
     found = Costs(1.0, 5.0, 0.2, {}, 0.0, 0.0, platt=((-0.5, 0.0), (1.0, 0.0)))
     assert np.isnan(found.stated[0])
@@ -299,12 +268,6 @@ def test_a_second_model_is_judged_by_its_own_answers(tmp_path):
     assert (less.low, less.high) == pytest.approx((less.value - half, less.value + half), abs=1e-3)
     assert "Beside second" in report.html()
     assert "each by whether its own answers are right" in report.html()
-
-
-def test_a_second_model_must_answer_as_many_questions(tmp_path):
-    fewer = written(tmp_path / "b.jsonl", confidence=SAID[1:], correct=THEIRS[1:])
-    with pytest.raises(ValueError, match=r"b\.jsonl has other labels than a\.jsonl"):
-        audit_files(harness(tmp_path / "a.jsonl"), other=fewer)
 
 
 def test_own_labels_are_for_answers_alone():

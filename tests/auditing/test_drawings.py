@@ -169,26 +169,6 @@ def test_the_event_of_a_binary_model_is_drawn_from_0_to_1():
 # --- tables ---------------------------------------------------------------------------------------
 
 
-def test_the_classes_stand_in_order_of_surprise_with_their_own_numbers():
-    rows = table("Classes")
-    surprise = [abs(z_of(NAMES.index(name) == GUESS)) for name, *_ in rows]
-    assert surprise == sorted(surprise, reverse=True)
-    assert {name for name, *_ in rows} == set(NAMES)
-    for name, *cells in rows:
-        k = NAMES.index(name)
-        of, as_ = k == LABELS, k == GUESS
-        said, right = float(SAID[as_].mean()), float(RIGHT[as_].double().mean())
-        recall = float(RIGHT[of].double().mean())
-        expected = [int(of.sum()), recall, int(as_.sum()), said, right, said - right]
-        assert [number(cell) for cell in cells[:-1]] == pytest.approx(expected, abs=0.0006)
-
-
-def z_of(which):
-    """How far the hits of some samples are off what their confidences promise."""
-    said = SAID[which]
-    return float((said - RIGHT[which].double()).sum() / (said - said.square()).sum().sqrt())
-
-
 def test_the_measures_stand_in_their_columns():
     cooled = (Z / page()[1]).softmax(1)
     judges = {"accuracy": metrics.accuracy, "signed gap": metrics.signed_gap, "MCE": None}
@@ -203,15 +183,3 @@ def test_the_measures_stand_in_their_columns():
         )
         assert rows[name] == pytest.approx([here, after, after - here], abs=0.0001)
         assert beside[name] == pytest.approx([here, other, other - here], abs=0.0001)
-
-
-def test_the_surest_mistakes_are_the_surest():
-    rows = table("Surest mistakes")
-    wrong = (~RIGHT).nonzero()[:, 0]
-    order = wrong[SAID[wrong].argsort(descending=True, stable=True)][: len(rows)]
-    for (row, predicted, label, said, gave), at in zip(rows, order.tolist(), strict=True):
-        assert int(row) == at
-        assert (predicted, label) == (NAMES[int(GUESS[at])], NAMES[int(LABELS[at])])
-        probs = PROBS[at]
-        expected = (float(SAID[at]), float(probs[LABELS[at]]))
-        assert (number(said), number(gave)) == pytest.approx(expected, abs=0.0001)

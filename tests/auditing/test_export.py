@@ -98,16 +98,6 @@ def test_the_event_of_a_binary_model_has_limits_too():
         calibkit.audit(*drawn(800, 3)).over({"event_ece": 0.9})
 
 
-def test_the_command_writes_the_json(file, capsys):
-    path = file.with_suffix(".json")
-    target = str(file.with_suffix(".html"))
-    assert main(["audit", str(file), "--target", target, "--json", str(path)]) == 0
-    held = json.loads(path.read_text(encoding="utf-8"))
-    jsonschema.validate(held, SCHEMA)
-    assert held["name"] == "predictions"
-    assert str(path) in capsys.readouterr().out
-
-
 def test_a_json_that_cannot_be_written_is_refused_before_the_work(file, capsys):
     wrong = file.parent / "nowhere" / "audit.json"
     target = str(file.with_suffix(".html"))

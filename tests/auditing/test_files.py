@@ -12,8 +12,8 @@ import torch
 
 import calibkit
 from calibkit import __main__, auditing
-from calibkit.auditing import files, units
-from tests.auditing.test_audit import drawn, values
+from calibkit.auditing import files
+from tests.auditing.test_audit import drawn
 
 Z, Y = drawn(400, 3, truth=0.6)
 PROBS = Z.softmax(1).numpy()
@@ -27,31 +27,16 @@ def table(**more):
 
 @pytest.fixture
 def folder(tmp_path):
-    """The same predictions in every form."""
+    """The same predictions in several forms."""
     table().to_csv(tmp_path / "words.csv", index=False)
-    table(id=range(400)).to_csv(tmp_path / "numbered.csv.gz")
     np.savez(tmp_path / "usual.npz", logits=Z.numpy(), labels=Y.numpy(), camera=Y.numpy() % 2)
-    np.savez(tmp_path / "shapes.npz", a=PROBS, b=Y.numpy())
-    torch.save({"logits": Z, "targets": Y}, tmp_path / "tensors.pt")
-    table(label=Y.numpy()).rename(
-        columns=dict(zip([f"p_{n}" for n in NAMES], "012", strict=True))
-    ).to_csv(tmp_path / "numbers_only.csv", index=False)
+    numbered = table(label=Y.numpy()).rename(
+        columns={f"p_{n}": str(k) for k, n in enumerate(NAMES)}
+    )
+    numbered.to_csv(tmp_path / "numbers_only.csv", index=False)
     np.save(tmp_path / "z.npy", Z.numpy())
     np.save(tmp_path / "y.npy", Y.numpy())
     return tmp_path
-
-
-@pytest.mark.parametrize(
-    "name", ["words.csv", "numbered.csv.gz", "usual.npz", "shapes.npz", "tensors.pt", "z.npy"]
-)
-def test_every_form_gives_the_same_audit(folder, name):
-    labels = folder / "y.npy" if name == "z.npy" else None
-    kind = {"kind": "logits"} if name == "z.npy" else {}
-    found = auditing.audit_files(folder / name, labels=labels, **kind)
-    assert values(found) == pytest.approx(values(auditing.audit(Z, Y)), abs=1e-9)
-    assert not any("passed as logits" in text for text in found.warnings)
-    if name == "words.csv":
-        assert found.class_names == tuple(NAMES)
 
 
 def test_scores_on_disk_stay_there(folder):
@@ -68,44 +53,6 @@ def written(path, labels, scores, *, head="label,cat,dog,eel", apart=","):
 
 ROUNDED = [[f"{p:.4f}" for p in row] for row in PROBS]
 WORDS = [NAMES[k] for k in Y]
-
-
-@pytest.mark.parametrize(
-    ("labels", "cell", "options"),
-    [
-        (WORDS, lambda p: f" {100 * float(p):.2f} %", {"head": " Label , cat , dog,eel"}),
-        ([str(int(y) + 7) for y in Y], lambda p: p, {"head": "class,p_7,p_8,p_9"}),
-        ([f"{i},x{i},{word}" for i, word in enumerate(WORDS)], lambda p: p,
-         {"head": ",image,label,cat,dog,eel"}),
-    ],
-)  # fmt: skip
-def test_tables_as_strangers_write_them(tmp_path, labels, cell, options):
-    scores = [[cell(p) for p in row] for row in ROUNDED]
-    given = files.read(written(tmp_path / "odd.csv", labels, scores, **options))
-    assert given.scores == pytest.approx(np.array(ROUNDED, float), abs=1e-9)
-    numbers = units.labels_of(given.labels, len(Y), 3, given.names)
-    assert numbers.tolist() == Y.tolist()
-    assert given.note.startswith("labels from ")
-
-
-def test_columns_beside_the_scores_are_left_out_and_named(tmp_path):
-    said = PROBS.max(1)
-    table(predicted="cat", confidence=said, entropy=1.5, age=40).to_csv(tmp_path / "more.csv")
-    given = files.read(tmp_path / "more.csv")
-    assert given.names == NAMES
-    assert given.note == (
-        "labels from 'label', scores from p_cat, p_dog, p_eel; "
-        "not used: Unnamed: 0, predicted, confidence, entropy, age"
-    )
-
-
-def test_whole_per_cent_are_scores_and_other_whole_numbers_are_none(tmp_path):
-    whole = pd.DataFrame({"label": list("abba"), "a": [80, 30, 1, 99], "b": [20, 70, 99, 1]})
-    whole.to_csv(tmp_path / "whole.csv", index=False)
-    assert files.read(tmp_path / "whole.csv").scores.tolist()[0] == [0.8, 0.2]
-    whole.rename(columns={"a": "c"}).assign(b="x").to_csv(tmp_path / "ages.csv", index=False)
-    with pytest.raises(ValueError, match="no column of scores"):
-        files.read(tmp_path / "ages.csv")
 
 
 def test_the_command_writes_the_page(folder, capsys, monkeypatch):
@@ -182,28 +129,6 @@ def test_a_second_file_may_have_its_columns_in_another_order(folder, tmp_path):
         auditing.audit_files(folder / "words.csv", calibration=folder / "numbers_only.csv")
 
 
-def test_rows_that_one_of_two_files_lacks_are_left_out_of_both(folder, tmp_path):
-    for name, row in (("a.csv", 3), ("b.csv", 7)):
-        frame = table(site=["x", "y"] * 200)
-        frame.loc[row, "p_dog"] = np.nan
-        frame.to_csv(tmp_path / name, index=False)
-    found = auditing.audit_files(
-        tmp_path / "a.csv", other=tmp_path / "b.csv", groups="site", drop_missing=True
-    )
-    assert len(found.rows) == 398
-    assert found.other["ece"].value == pytest.approx(found.measures["ece"].value, abs=1e-12)
-
-
-def test_further_columns_are_kept_beside_the_scores(tmp_path):
-    frame = table(weight=np.arange(400.0), patient=np.arange(400) // 2)
-    frame.loc[5, "p_dog"] = np.nan
-    frame.to_csv(tmp_path / "more.csv", index=False)
-    given = files.read(tmp_path / "more.csv", beside=("weight", "patient"), drop_missing=True)
-    assert list(given.beside["weight"]) == [k for k in range(400) if k != 5]
-    assert len(given.beside["patient"]) == len(given.scores) == 399
-    assert "not used" not in given.note
-
-
 def put(words):
     return lambda path: path.write_text(words, encoding="utf-8")
 
@@ -248,10 +173,3 @@ def test_a_wrong_file_is_refused_in_words(tmp_path, capsys, name, make, words):
     said = capsys.readouterr().err
     assert said.startswith("calibkit: ")
     assert said.count("\n") <= 12
-
-
-def test_a_name_that_is_not_there_is_said(folder):
-    with pytest.raises(ValueError, match="no column 'site'"):
-        auditing.audit_files(folder / "words.csv", groups="site")
-    with pytest.raises(ValueError, match="no array 'y'"):
-        auditing.audit_files(folder / "usual.npz", label="y")

@@ -57,32 +57,6 @@ def test_whole_weights_give_the_estimates_of_copies_and_wider_intervals_than_the
         assert one.high - one.low > 1.2 * (other.high - other.low), name
 
 
-def test_a_row_of_weight_0_has_no_say():
-    weights = np.ones(600)
-    weights[100:200] = 0
-    kept = torch.from_numpy(weights > 0)
-    weighted = calibkit.audit(Z, LABELS, weights=weights)
-    without = calibkit.audit(Z[kept], LABELS[kept])
-    for name, value in values(without).items():
-        assert values(weighted)[name] == pytest.approx(value, abs=1e-9), name
-    gap, own = weighted.measures["gap"], without.measures["gap"]
-    assert (gap.low, gap.high) == pytest.approx((own.low, own.high), rel=1e-9)
-
-
-def test_clusters_that_share_their_luck_widen_every_interval():
-    random = np.random.default_rng(0)
-    of = np.arange(1000) // 20
-    lucky = (random.random(50) < 0.8)[of]  # 20 rows are right together
-    z = torch.tensor([[np.log(4.0), 0.0]] * 1000)
-    labels = np.where(lucky, 0, 1)
-    rows, clusters = calibkit.audit(z, labels), calibkit.audit(z, labels, clusters=of)
-    widths = [found.measures["gap"].high - found.measures["gap"].low for found in (rows, clusters)]
-    assert widths[1] > 3 * widths[0]
-    assert clusters.test.p_value > rows.test.p_value
-    assert clusters.clusters == 50
-    assert "in 50 clusters" in clusters.html()
-
-
 def test_columns_of_a_file_are_clusters_and_weights(tmp_path):
     probs = Z.softmax(1).numpy()
     table = pd.DataFrame(probs, columns=["p_a", "p_b", "p_c"])
@@ -119,10 +93,3 @@ def test_units_are_worth_as_many_equal_ones():
     assert units_of(40, weights=[3.0] * 40).worth == 40
     assert units_of(40, clusters=np.arange(40) // 4).worth == 10
     assert units_of(4, weights=[3.0, 1.0, 1.0, 1.0]).worth == 3  # 36 / 12
-
-
-def test_effective_rows_of_a_share_are_rows_where_all_are_alike():
-    hits = torch.tensor([1.0] * 30 + [0.0] * 10).double()
-    assert units_of(40).effective(0.75, hits) == pytest.approx(40)
-    doubled = units_of(80, clusters=np.arange(80) // 2)
-    assert doubled.effective(0.75, hits.repeat_interleave(2)) == pytest.approx(40)
