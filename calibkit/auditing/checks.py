@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
-from calibkit.auditing.guesses import FEW, area, decisions, first_class, likeliest
+from calibkit.auditing.guesses import decisions, first_class, likeliest, of_what, truth
 from calibkit.auditing.names import DECISIONS, parts, short
 from calibkit.auditing.questions import Options, Unclear, choices, joined
 from calibkit.auditing.scores import slices
-from calibkit.auditing.sets import in_order
+from calibkit.auditing.sets import FEW, area, in_order
 
 MANY = 30  # of which all are right
 CLEAR = 3.0  # standard errors by which another order must be better
@@ -159,3 +161,24 @@ def direction(
             f"{choices('positive', values[:4])}, or of which column "
             f"they are the confidence, --predicted COLUMN; if it is so, say --columns-as-named"
         )
+
+
+def below_half(
+    scores: np.ndarray, labels: np.ndarray, table, roles, positive: str,
+    options: Options, *, surely: bool,
+) -> None:  # fmt: skip
+    """Ask of scores that never fall below one half, though the other label is frequent."""
+    inside = len(scores) >= FEW and scores.min() >= 0.5 and scores.max() <= 1
+    if not inside or labels.mean() >= 0.9 or (surely and not positive.lstrip("+-").isdigit()):
+        return
+    score, label = roles.scores[0], roles.label
+    share = f"{1 - labels.mean():.0%} of the labels are not {positive}"
+    why = f"no score in {score!r} is below one half, but {share}"
+    asked = of_what(table, label, score, why)
+    if "predicted" not in asked.needs:
+        asked.needs = {}
+        if not options.label:  # the label may be the prediction
+            rest = {name: held for name, held in table.entries.items() if name != label[0]}
+            found = truth(replace(table, entries=rest), [], None, options).get("label")
+            asked.needs = {"label": found, "predicted": label[0]} if found else {}
+    raise asked

@@ -8,37 +8,33 @@ which label each of several columns stands for.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.optimize import linear_sum_assignment
 
-from calibkit import metrics
 from calibkit.auditing import names, sets
 from calibkit.auditing.names import bare, parts, short, word
 from calibkit.auditing.questions import Options, Unclear, choices, joined
 from calibkit.auditing.scores import double
-from calibkit.auditing.sets import alike, as_typed, fractional, matrix_of, middles, words_of
+from calibkit.auditing.sets import (
+    FEW,
+    alike,
+    area,
+    as_typed,
+    fractional,
+    matrix_of,
+    middles,
+    words_of,
+)  # fmt: skip
 
-FEW = 20  # rows, below which a pattern may be chance
 LIKELY, CLEARLY = 2.0, 3.0  # standard errors of an area under the ROC curve
 SURELY = 10.0  # of the log-likelihood
 SAMPLED = 5000  # rows that a likelihood is computed of
 MOST_VALUES = 50  # of a column that may be labels
 MOST_COLUMNS = 400  # that are searched for sets of columns
 USUAL = (*names.SCORES, *names.CONFIDENCES)
-
-
-def area(scores: np.ndarray, of_one: np.ndarray) -> tuple[float, float]:
-    """The area under the ROC curve, and by how many standard errors it lies above one half."""
-    ones, zeros = (np.asarray(scores, float)[np.asarray(of_one, bool) == k] for k in (True, False))
-    if not len(ones) or not len(zeros):
-        return 0.5, 0.0
-    value = metrics.auroc(ones, zeros)
-    error = np.sqrt((len(scores) + 1) / (12 * len(ones) * len(zeros)))
-    return value, float((value - 0.5) / error)
 
 
 # --- labels and scores ---
@@ -124,7 +120,7 @@ def label(table: Any, named: list[str], scores: list[str] | None, options: Optio
         "their file with --labels FILE"  # fmt: skip
     if named:
         why = f"the labels may be {' or '.join(map(repr, named))}, which differ: say which with "
-        return Unclear(why + choices("label", named), **_label(table, named, scores, options))
+        return Unclear(why + choices("label", named), **truth(table, named, scores, options))
     wrong = [c for c in table.columns if bare(c) in names.WRONG and table[c].nunique() == 2]
     if wrong:
         why += f". {wrong[0]!r} may say which rows are wrong: write it the other way round, as a "
@@ -140,10 +136,10 @@ def label(table: Any, named: list[str], scores: list[str] | None, options: Optio
                 f"mark on an answer is right, and write that as a column 'correct'; or name what "
                 f"says it with --label COLUMN"
             )
-    return Unclear(why, **_label(table, [], scores, options))
+    return Unclear(why, **truth(table, [], scores, options))
 
 
-def _label(
+def truth(
     table: Any, named: list[str], scores: list[str] | None, options: Options
 ) -> dict[str, Any]:
     marks = {} if named or scores else _of_marks(table)
@@ -337,27 +333,6 @@ def right_or_positive(table: Any, label: str, mark: str, score: str) -> Unclear:
     return Unclear(why, label=[label], **meaning(table, score, [label], []))
 
 
-def demand_below_half(
-    scores: np.ndarray, labels: np.ndarray, table: Any, roles: Any, positive: str,
-    options: Options, *, surely: bool,
-) -> None:  # fmt: skip
-    """Ask of scores that never fall below one half, though the other label is frequent."""
-    inside = len(scores) >= FEW and scores.min() >= 0.5 and scores.max() <= 1
-    if not inside or labels.mean() >= 0.9 or (surely and not positive.lstrip("+-").isdigit()):
-        return
-    score, label = roles.scores[0], roles.label
-    share = f"{1 - labels.mean():.0%} of the labels are not {positive}"
-    why = f"no score in {score!r} is below one half, but {share}"
-    asked = of_what(table, label, score, why)
-    if "predicted" not in asked.needs:
-        asked.needs = {}
-        if not options.label:  # the label may be the prediction
-            rest = {name: held for name, held in table.entries.items() if name != label[0]}
-            truth = _label(replace(table, entries=rest), [], None, options).get("label")
-            asked.needs = {"label": truth, "predicted": label[0]} if truth else {}
-    raise asked
-
-
 def pairs(words: pd.Series, predicted: pd.Series) -> Unclear:
     """The question which prediction means which label."""
     labels, own = sorted(set(words)), sorted(set(predicted))
@@ -444,7 +419,7 @@ def names_of(table: Any, options: Options) -> Unclear:
         f"{table.file} has no header: its first line starts with the values {first}. Name its "
         f"{len(table.columns)} columns with --columns, such as --columns label,cat,dog"
     )
-    label = _label(table, [], None, options).get("label", [])
+    label = truth(table, [], None, options).get("label", [])
     found = search(table, [label], None, options) if len(label) == 1 else []
     if not found:
         return Unclear(why)

@@ -28,17 +28,7 @@ whole numbers as these (1.0 and "01" are 1): `names.word`.
 6. What options say. The question about anything else names the columns, three values of each, and a
    command in which all is said, in the order of the file's own columns.
 
-**Five checks** (`checks`), each with the option that takes the risk
-1. `joined_lines`: quotation marks join lines of which each has as many cells as the header.
-2. `labels_are_true`: of 30 rows and more the label is the largest score in every one (of one
-   column: a threshold parts the labels; of predictions: every one is right).
-3. `rows_are_samples`: the values of another column repeat, and the scores of each sum to 1.
-4. `sorted_classes`: from left to right the scores fall, or rise, in every one of 20 rows and more.
-5. `columns_as_named`: at most half of the rows are right, and labels assigned to other columns
-   would make more of them right, by 5 points, 3 standard errors and sqrt(2 log K / n); or a fifth
-   of the rows is predicted as classes that no label names. One or two columns: the area under the
-   ROC curve is 2 standard errors below .5; one column also where no --positive says so, it is less
-   than 2 above, and the other label is more likely by 5 in the log-likelihood.
+Five checks (`checks`) follow, each with an option that takes the risk.
 """
 
 from __future__ import annotations
@@ -418,9 +408,7 @@ def _of_one(
         raise guesses.of_what(table, roles.label, column, f"labels are {' and '.join(values)}")
     labels = (words == positive).to_numpy().astype(np.int64)
     if kind == "probs" and options.positive is None:
-        guesses.demand_below_half(
-            scores, labels, table, roles, positive, options, surely=bool(after)
-        )
+        checks.below_half(scores, labels, table, roles, positive, options, surely=bool(after))
         if options.kind is None:
             kinds.demand_scale(scores, labels, column)
     checks.direction(scores, labels, positive, values, kind, options)

@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from calibkit import metrics
 from calibkit.auditing import names
 from calibkit.auditing.names import bare, parts, short, word
 from calibkit.auditing.questions import joined
+
+FEW = 20  # rows, below which a pattern may be chance
 
 
 def is_number(column: pd.Series) -> bool:
@@ -241,3 +244,16 @@ def runs(table: Any, columns: list[str]) -> list[list[str]]:
         sets += [columns[: end + 1]] if end else []
         columns = columns[end + 1 :]
     return sets
+
+
+# --- by what they hold beside labels ---
+
+
+def area(scores: np.ndarray, of_one: np.ndarray) -> tuple[float, float]:
+    """The area under the ROC curve, and by how many standard errors it lies above one half."""
+    ones, zeros = (np.asarray(scores, float)[np.asarray(of_one, bool) == k] for k in (True, False))
+    if not len(ones) or not len(zeros):
+        return 0.5, 0.0
+    value = metrics.auroc(ones, zeros)
+    error = np.sqrt((len(scores) + 1) / (12 * len(ones) * len(zeros)))
+    return value, float((value - 0.5) / error)
