@@ -14,7 +14,7 @@ from calibkit import edge, validate
 from calibkit.auditing.advice import Advice, Form, Rise, advise
 from calibkit.auditing.concerns import concerns, off_groups, repeated, shared
 from calibkit.auditing.cooling import Apart, Cooling, cross_fitted, fitted_apart
-from calibkit.auditing.costs import checked, checked_of_answers, of_answers
+from calibkit.auditing.costs import checked, of_answers
 from calibkit.auditing.measures import NAMES, Estimate, Measured
 from calibkit.auditing.rows import Rows, rows_of
 from calibkit.auditing.scores import Kind, Scores, scores_of
@@ -222,8 +222,6 @@ def audit(
     apart, more = _apart(calibration, scores, units, kind, class_names)
     if prices is not None and scores.classes != 2:
         raise ValueError("costs are of a binary model: one of two classes, or of one score")
-    if prices is not None and scores.event:
-        checked_of_answers(prices)
 
     def measured(scores: Scores, labels: Tensor, of_row: Tensor | None = None) -> Measured:
         rows = rows_of(scores, labels, bins=bins, seed=seed, temperature=of_row, units=units)

@@ -112,8 +112,8 @@ def binary(
 
 def _three(model: Measured) -> dict[str, Estimate]:
     """NLL, Brier score and ECE of `event_rows`, with intervals where they are known to hold."""
-    known = {"ece": "event_ece"}
-    return _halved({name: model.estimate(name, as_known=known.get(name)) for name in MAPPED})
+    found = {name: model.estimate(name) for name in MAPPED}
+    return _halved(found | {"ece": model.estimate("ece", as_known="event_ece")})
 
 
 def _halved(estimates: dict[str, Estimate]) -> dict[str, Estimate]:
@@ -208,11 +208,10 @@ def _share_below(values: Tensor, others: Tensor, weight: Tensor) -> Tensor:
     return (low + high) / 2 / reached[-1]
 
 
-def auc_estimate(rows: Rows, units: Units, level: float, *, every: bool = False) -> Estimate:
+def auc_estimate(rows: Rows, units: Units, level: float) -> Estimate:
     """The AUC with its interval; `rows` of `event_rows`."""
     value, each = area(rows.confidence, rows.correct, units)
-    trusted = every or intervals.covers("auc", 2, units.worth, level)
-    if not (trusted and math.isfinite(value)):
+    if not (intervals.covers("auc", 2, units.worth, level) and math.isfinite(value)):
         return Estimate(value, *NONE)
     low, high = intervals.of_mean(units, value + each, level)
     return Estimate(value, max(min(low, value), 0.0), min(max(high, value), 1.0))

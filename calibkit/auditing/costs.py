@@ -81,15 +81,6 @@ def checked(costs: object) -> tuple[float, float]:
     return alarm, miss
 
 
-def checked_of_answers(costs: tuple[float, float]) -> None:
-    """Raise ValueError unless the second is above the first, or nothing would be looked up."""
-    if costs[1] <= costs[0]:
-        raise ValueError(
-            f"costs of answers are of looking one up and then of acting on a wrong one, which must "
-            f"cost more, got {costs[0]:g} and {costs[1]:g}"
-        )
-
-
 def of_decisions(
     models: Mapping[str, Rows], units: Units, level: float, alarm: float, miss: float
 ) -> Costs:
@@ -118,6 +109,11 @@ def of_answers(
 
     Source: Chow (1970), the rule of rejection.
     """
+    if wrong <= lookup:
+        raise ValueError(
+            f"costs of answers are of looking one up and then of acting on a wrong one, which must "
+            f"cost more, got {lookup:g} and {wrong:g}"
+        )
     threshold = lookup / wrong
     decided = {
         name: (~rows.correct.bool(), rows.confidence < 1 - threshold - 1e-9)

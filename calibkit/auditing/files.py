@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from calibkit.auditing import questions, tables
+from calibkit.auditing.names import LABELS, bare
 from calibkit.auditing.questions import Question, Unclear, options_of
 from calibkit.auditing.reading import Predictions, predictions
 
@@ -42,7 +43,7 @@ def _read(path: Path, labels: str | Path | None, options: questions.Options) -> 
     try:
         table = tables.load(path, options)
         if labels is not None:
-            column = _labels(Path(labels), options)
+            column = _labels(Path(labels), len(table))
             if len(column) != len(table):
                 raise ValueError(
                     f"labels must have as many rows as the scores, {len(table)}, got {len(column)}"
@@ -62,25 +63,15 @@ def _read(path: Path, labels: str | Path | None, options: questions.Options) -> 
         raise
 
 
-def _labels(path: Path, options: questions.Options) -> pd.Series:
-    """The one column of a file of labels."""
+def _labels(path: Path, rows: int) -> pd.Series:
+    """The one column of a file of labels; a text may have a header or none."""
     if path.suffix.lower() in tables.TEXTS:
         frame = pd.read_csv(path, header=None, sep=None, engine="python", dtype=str)
         if len(frame.columns) == 1:
-            first = frame[0].iloc[0]
-            rest = frame[0].iloc[1:]
-            numeric = pd.to_numeric(rest, errors="coerce").notna().all()
-            header = (
-                numeric and not str(first).lstrip("-").replace(".", "").isdigit()
-            ) or first not in set(rest)
-            return (rest if header else frame[0]).reset_index(drop=True)
+            return frame[0].iloc[int(len(frame) == rows + 1) :].reset_index(drop=True)
     table = tables.load(path, questions.Options())
-    from calibkit.auditing.names import LABELS, bare
-
-    lists = [name for name in table.entries if name not in table.blocks]
+    lists = table.flat(table.columns)
     named = [name for name in lists if bare(name) in LABELS] or lists
-    if path.suffix.lower() == ".npy" and lists:
-        return table[lists[0]]
     if len(named) != 1:
         raise ValueError(f"{path.name} must hold one column of labels, got {table.columns[:8]}")
     return table[named[0]]

@@ -75,7 +75,6 @@ class Measured:
     level: float
     draws: int
     seed: int
-    every: bool = False  # give intervals that no simulation has shown to hold, too
 
     @cached_property
     def each(self) -> dict[str, Tensor]:
@@ -114,7 +113,9 @@ class Measured:
         found = {name: float(FROM_BINS[name](self.wide)) for name in FROM_WIDE}
         found |= {name: self.units.mean(self.each[name]) for name in MEANS}
         found |= {"ada_ece": float(FROM_BINS["ada_ece"](self.even)), "aurc": self._aurc[0]}
-        found |= {"debiased_ece": self._debiased(), "smooth_ece": self._smooth()}
+        weight = None if self.units.even else self.units.weight
+        smooth = smooth_error(self.rows.confidence, self.rows.correct, weight)
+        found |= {"debiased_ece": self._debiased(), "smooth_ece": smooth}
         found["classwise_ece"] = float(np.abs(self._classes).sum())
         return {name: found[name] for name in NAMES}
 
@@ -125,10 +126,6 @@ class Measured:
         square, right, count = self.even.gap.square(), self.even.accuracy, self.even.effective
         noise = (right * (1 - right) / (count - 1)).where(count >= 2, square)
         return float((self.even.share * (square - noise)).nansum().clamp(min=0).sqrt())
-
-    def _smooth(self) -> float:
-        weight = None if self.units.even else self.units.weight
-        return smooth_error(self.rows.confidence, self.rows.correct, weight)
 
     @cached_property
     def _classes(self) -> np.ndarray:
@@ -163,11 +160,9 @@ class Measured:
         """The interval of a measure, whether it is to be trusted or not."""
         if name == "accuracy":
             return intervals.of_share(self.units, self.each[name], self.level)
-        if name in MEANS:
-            return intervals.of_mean(self.units, self.each[name], self.level)
-        if name == "aurc":
-            value, influence = self._aurc
-            return intervals.of_mean(self.units, value + influence, self.level)
+        if name in MEANS or name == "aurc":
+            each = self.each[name] if name in MEANS else self._aurc[0] + self._aurc[1]
+            return intervals.of_mean(self.units, each, self.level)
         if name == "debiased_ece":
             return intervals.of_root(self.spread(name), self.even.share.numpy(), self.level)
         if name in ("ece", "ada_ece", "overconfidence_error", "classwise_ece"):
@@ -190,7 +185,7 @@ class Measured:
     def estimate(self, name: str, *, as_known: str | None = None) -> Estimate:
         """One measure; as_known: the name of its interval in the table of coverages."""
         value = self.values[name]
-        if not (self.every or self._trusted(as_known or name)) or not math.isfinite(value):
+        if not self._trusted(as_known or name) or not math.isfinite(value):
             return Estimate(value, *NONE)
         low, high = self.ends(name)
         low = max(min(low, value), LOWEST.get(name, 0.0))
@@ -210,8 +205,8 @@ class Measured:
     def _difference(self, other: Measured, name: str) -> Estimate:
         with np.errstate(invalid="ignore"):
             value = float(np.float64(self.values[name]) - other.values[name])
-        trusted = self.every or self._trusted(name, paired=True)
-        if name not in PAIRED or not trusted or not math.isfinite(value):
+        trusted = name in PAIRED and self._trusted(name, paired=True)
+        if not trusted or not math.isfinite(value):
             return Estimate(value, *NONE)
         if name == "ece":
             return Estimate(value, *self.rise(other))
@@ -229,7 +224,10 @@ class Measured:
         cancels is not known, so each end allows for one of the two in full: a rise, or a fall, is
         clear only where no such allowance can undo it.
         """
-        pair = [(model.each["gap"], _index(model)) for model in (self, other)]
+        pair = [
+            (model.each["gap"], _bins.bin_index(model.rows.confidence, model.wide.edges))
+            for model in (self, other)
+        ]
         random = np.random.default_rng(self.seed)
         both = intervals.spread_of(self.units, pair, self.bins, random, self.draws)
         mine, theirs = np.split(both.sums, 2)
@@ -246,10 +244,6 @@ class Measured:
 
 
 PAIRED = ("accuracy", *MEANS, "aurc", "ece")
-
-
-def _index(model: Measured) -> Tensor:
-    return _bins.bin_index(model.rows.confidence, model.wide.edges)
 
 
 def sizes(sums: np.ndarray) -> np.ndarray:

@@ -45,15 +45,7 @@ def html(record: Audit) -> str:
         power=[(points(size), percent(share, 0)) for size, share in record.power.items()],
         seen=[size for size, share in record.power.items() if share >= 0.8],
         classes=_classes(record.classes),
-        **_groups(record.groups, fits),
-        coverage_rows=[
-            (percent(c, 0), f"{t:.4f}", percent(r, 2))
-            for c, t, r in record.coverage[2].itertuples(index=False)
-        ],
-        mistakes=[
-            (i, p, y, sure(said), percent(of, 2))
-            for i, p, y, said, of in record.mistakes.itertuples(index=False)
-        ],
+        estimate=Estimate,
         **({} if event is None else _event(event, fits)),
     )
 
@@ -160,7 +152,8 @@ PAGE = Environment(
     trim_blocks=True,
 )
 PAGE.filters |= {
-    f.__name__: f for f in (percent, number, cell, hundred, in_words, tendency, dearer, points)
+    f.__name__: f
+    for f in (percent, number, cell, hundred, in_words, tendency, dearer, points, sure)
 }
 PAGE.filters["p"] = p_words
 
@@ -211,17 +204,3 @@ def _classes(table: pd.DataFrame) -> dict[str, Any]:
     ]  # fmt: skip
     off = int(table["flag"].str.contains("off").sum())
     return {"off": off, "rare": int(rare.sum()), "what": what, "rows": rows}
-
-
-def _groups(table: pd.DataFrame | None, fits: bool) -> dict[str, Any]:
-    if table is None:
-        return {}
-    rows = []
-    for g in table.itertuples():
-        both = Estimate(g.gap, g.low, g.high), Estimate(g.gap_left, g.low_left, g.high_left)
-        gaps = [cell(gap, "gap", True) for gap in both[: 1 + fits]]
-        rows.append(
-            [g.name, f"{g.samples:,}", percent(g.accuracy), *gaps, number(g.ece, "ece"), g.flag]
-        )
-    head = ["group", "samples", "accuracy", "gap", *["gap with temperature"] * fits, "ECE", ""]
-    return {"group_head": head, "group_rows": rows}
