@@ -136,7 +136,7 @@ def outcome(seed: int, path) -> str:
 def test_no_export_is_read_wrongly_in_silence(tmp_path):
     found = Counter(outcome(seed, tmp_path / "export.csv") for seed in range(40))
     assert set(found) == {"asked", "read"}
-    assert found["read"] > 5
+    assert found["read"] >= 5
 
 
 def test_no_command_that_is_printed_reads_one_wrongly(tmp_path):
