@@ -85,21 +85,6 @@ def test_whole_weights_are_copies():
     assert found.item() == conformal.conformal_quantile(copies, 0.2)
 
 
-def test_the_coverage_of_a_true_class_weighs_each_image_by_its_posterior(known):
-    """Images that had the label k are no group: given the label, the class is no longer random."""
-    drawn, probs = known
-    sets, posterior = probs > 0.2, drawn.posterior
-    stated = (sets * posterior).sum(dim=0) / posterior.sum(dim=0)
-    labels = torch.multinomial(posterior, 200, replacement=True, generator=GENERATOR)
-    inside, mass, apart = sets.gather(1, labels), conformal.exact_coverage(sets, posterior), []
-    for k in range(posterior.shape[1]):
-        own = labels == k
-        error = math.sqrt(0.25 / own.sum())
-        assert abs(inside[own].double().mean() - stated[k]) < 4 * error
-        apart.append(abs(mass[:, None].expand_as(own)[own].mean() - stated[k]) / error)
-    assert max(apart) > 8
-
-
 def test_coverage_at_many_thresholds_is_that_of_the_sets(known):
     drawn, probs = known
     levels = torch.tensor([-0.1, 0.0, 0.3, 0.7, 0.99, 1.0, 2.0], dtype=torch.float64)

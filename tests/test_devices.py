@@ -12,17 +12,14 @@ from study import rare_classes
 from torch import nn
 
 from calibkit import (
-    adapters,
     augmentation,
     curation,
     losses,
-    metrics,
     mixing,
     prioritization,
     recalibration,
     validate,
 )
-from calibkit.course import explorers
 from calibkit.lab import data, models, sweep, training, translation
 from calibkit.lab.training.loop import Loop
 from calibkit.lab.translation import toy
@@ -144,18 +141,6 @@ def test_data_may_lie_on_the_device_and_predictions_then_do(device):
     loader = torch.utils.data.DataLoader(list(zip(CAL.inputs, CAL.labels, strict=True)), 25)
     assert torch.allclose(training.predict(run.model, loader).logits, run.predict(CAL).logits)
     assert run.predict(CAL).to(device).correct.device.type == device.type
-
-
-@pytest.mark.device
-@pytest.mark.parametrize("build", [models.text_bag, models.text_cnn, models.text_lstm])
-def test_texts_train_and_blend(build, device):
-    generator = torch.Generator().manual_seed(0)
-    words = torch.randint(1, 20, (64, 6), generator=generator)
-    texts = data.Dataset(words, words[:, 0] % 2, ("even", "odd"))
-    mix = functools.partial(mixing.word_mixup, alpha=0.2)
-    one = training.trial(lambda: build(20, 2), texts, {"same": texts}, epochs=1, mix=mix)
-    run = trained([one], device)[0]
-    assert run.predictions["same"].probs.shape == (64, 2)
 
 
 @pytest.mark.device
@@ -298,39 +283,6 @@ def test_figures_take_rows_of_the_device(device):
         plots.spread(torch.arange(5, device=device), rows, palette.ACCURACY, ax=ax)
     plots.plane({palette.ACCURACY: torch.rand(3, 2, device=device)})
     plt.close("all")
-
-
-@pytest.mark.device
-def test_sliders_take_rows_of_the_device(device):
-    logits, labels = scored(device)
-    diagram = metrics.reliability(logits.softmax(1), labels)
-    runs, image = torch.rand(3, 2, device=device), torch.rand(2, 8, 8, device=device)
-    words = {"title": "two", "readout": "both"}
-    explorers.reliability_frame(diagram, **words)
-    assert explorers.pooled([diagram, diagram]).counts.sum() == 800
-    for rows in (runs, list(runs)):
-        explorers.along_frame(
-            diagram, 0.2, [0.0, 0.2], {palette.ACCURACY: rows}, x_label="x", x_ticks=[0], **words
-        )
-    explorers.spread_frame(
-        {"a": runs[0]}, {"a": runs[0, 0]}, x_range=(0, 1), x_label="ECE", **words
-    )
-    rows = torch.rand(2, 10, device=device).softmax(1)
-    explorers.cooled_frame(image, [0, 1], rows, 2.0)
-    explorers.prior_frame(image, [0, 1], rows, 2.0)
-
-
-@pytest.mark.device
-def test_sums_of_batches_lie_on_the_device(device):
-    logits, labels = scored(device)
-    parts = zip(logits.softmax(1).split(100), labels.split(100), strict=True)
-    total = sum(metrics.tally(*part) for part in parts)
-    assert total.top.device.type == device.type
-    whole = metrics.ece(*[part.cpu() for part in (logits.softmax(1), labels)])
-    assert total.measures()["ece"] == pytest.approx(whole)
-    metric = adapters.CalibrationMetric(4).to(device)
-    metric.update(logits.softmax(1), labels)
-    assert metric.compute()["ece"].item() == pytest.approx(whole)
 
 
 # --- translation ---

@@ -295,17 +295,6 @@ def test_mmce_gradient_stops_at_perfection():
 # --- focal loss ------------------------------------------------------------------------------
 
 
-def test_focal_without_gamma_is_cross_entropy():
-    for classes in (5, 40):
-        logits, target = batch(classes=classes)
-        logits.requires_grad_()
-        focal = losses.focal(logits, target, gamma=0.0)
-        plain = F.cross_entropy(logits, target)
-        torch.testing.assert_close(focal, plain)
-        (ours,), (theirs,) = (torch.autograd.grad(loss, logits) for loss in (focal, plain))
-        torch.testing.assert_close(ours, theirs)
-
-
 def test_gamma_per_sample():
     logits, target = batch(3, 4)
     gamma = torch.tensor([0.0, 1.5, 4.0])

@@ -201,19 +201,6 @@ def test_numbers_give_floats_and_tensors_tensors():
     assert table[1, 2].item() == pytest.approx(g(0.4, 2), rel=1e-6)
 
 
-def test_rows_give_floats_and_tables_tensors():
-    p, q = [0.2, 0.8], [0.6, 0.4]
-    single = theory.focal_risk(p, q, 2.0)
-    assert type(single) is float
-    both = theory.focal_risk(torch.tensor([p, q], dtype=torch.float64), q, 2.0)
-    assert both.shape == (2,)
-    assert both[0].item() == pytest.approx(single)
-    swept = theory.focal_risk(p, q, torch.tensor([0.0, 2.0]))
-    assert swept.shape == (2,)
-    assert swept[1].item() == pytest.approx(single)
-    assert theory.focal_posterior(p, torch.tensor([0.0, 2.0])).shape == (2, 2)
-
-
 @pytest.mark.device
 def test_on_each_device(device):
     p = torch.tensor([0.1, 0.4], dtype=torch.float64, device=device)

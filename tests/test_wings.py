@@ -1,6 +1,7 @@
 """Imports go down: the table of wings."""
 
 import ast
+import functools
 import graphlib
 import re
 from pathlib import Path
@@ -34,6 +35,7 @@ def imported(path, modules):
             yield from {alias.name for alias in node.names} & modules
 
 
+@functools.cache
 def graph():
     """Every module by name, with the modules that it imports."""
     paths = {

@@ -187,7 +187,7 @@ def test_paired_interval_is_that_of_a_plain_loop(metric):
 @pytest.mark.parametrize("metric", ["ece", "smooth_ece"])
 def test_repetition_makes_no_test_surer(metric):
     probs, labels, _, _ = problem(60)
-    options = {"metric": metric, "resamples": 200}
+    options = {"metric": metric, "resamples": 50}
     once = metrics.calibration_test(probs, labels, **options)
     fives = metrics.calibration_test(probs, labels, weights=torch.full((60,), 5), **options)
     assert fives == pytest.approx(once, abs=1e-9)

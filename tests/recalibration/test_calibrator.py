@@ -1,8 +1,6 @@
 """What all calibrators share: the shape of fit and transform, scikit-learn's manners, bad input."""
 
 import pickle
-import subprocess
-import sys
 
 import pytest
 import torch
@@ -84,21 +82,6 @@ def test_a_pickle_gives_the_same_map_and_holds_tensors_of_the_cpu(calibrator):
         again.transform(scored(200, 3)[0])
 
 
-def test_what_is_pickled_lies_on_the_cpu_however_deep_it_stands():
-    on_meta = torch.zeros(2, device="meta")  # a device that every machine has
-
-    class Moved(torch.Tensor):
-        def to(self, device):
-            return torch.ones(2)
-
-    fitted = TemperatureScaler.of(2.0)
-    fitted.weight, fitted.points = on_meta.as_subclass(Moved), [(on_meta.as_subclass(Moved), 3)]
-    state = fitted.__getstate__()
-    assert state["weight"].device.type == state["points"][0][0].device.type == "cpu"
-    assert state["points"][0][1] == 3
-    assert state["temperature"] == 2.0
-
-
 # --- probabilities in place of logits ---
 
 
@@ -175,18 +158,6 @@ def test_what_is_fitted_has_a_name_with_an_underscore(calibrator):
     assert all(getattr(fitted, name) is getattr(fitted, name[:-1]) for name in names)
     learned = set(vars(fitted)) - set(fitted.get_params()) - {"_fitted", "_seen"}
     assert {name[:-1] for name in names} == learned
-
-
-def test_an_import_loads_neither_pandas_nor_matplotlib():
-    code = """
-import sys
-import calibkit.metrics
-before = set(sys.modules)
-import calibkit.recalibration
-print({"pandas", "matplotlib", "sklearn"} & (set(sys.modules) - before))
-"""
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout == "set()\n"
 
 
 # --- bad input ---
@@ -272,7 +243,7 @@ def test_bad_options_are_named(call, refused):
 @pytest.mark.device
 @pytest.mark.parametrize("calibrator", ALL)
 def test_devices_agree(calibrator, device):
-    there = devices.moved([*scored(500, 4), scored(100, 4, seed=1)[0]], device)
+    there = devices.moved([*scored(200, 4), scored(50, 4, seed=1)[0]], device)
     logits, labels, fresh = devices.moved(there, "cpu")
     expected = calibrator().fit(logits, labels).probs(fresh)
     ours = calibrator().fit(*there[:2]).probs(there[2])

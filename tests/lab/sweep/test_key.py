@@ -291,20 +291,6 @@ def helpers(tmp_path, monkeypatch):
     sys.modules.pop("helpers", None)
 
 
-def test_an_own_module_counts_by_what_is_used_of_it(helpers, tmp_path):
-    by_name, by_module = helpers.loss, made("import helpers\nit = lambda a, b: helpers.loss(a, b)")
-    base = [key(loss=by_name), key(loss=by_module)]
-    helpers.unused = iter([])
-    assert [key(loss=by_name), key(loss=by_module)] == base
-    helpers.G = 2.0
-    other = [key(loss=by_name), key(loss=by_module)]
-    helpers.G = 1.0
-    assert [key(loss=by_name), key(loss=by_module)] == base
-    (tmp_path / "helpers.py").write_text(HELPERS.replace("* 0", "* 1"), encoding="utf-8")
-    importlib.reload(helpers)
-    assert not {key(loss=helpers.loss), key(loss=by_module)} & {*base, *other}
-
-
 # --- elsewhere -----------------------------------------------------------------------------------
 
 
