@@ -1,5 +1,7 @@
 """Files of predictions: what is understood, and what is refused in words."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -149,11 +151,10 @@ def bare(labels, scores, head=None):
 def test_a_wrong_file_is_refused_in_words(tmp_path, capsys, name, make, words):
     if make:
         make(tmp_path / name)
-    with pytest.raises((ValueError, FileNotFoundError), match=words):
-        auditing.audit_files(tmp_path / name)
     assert __main__.main(["audit", str(tmp_path / name)]) == 2
     said = capsys.readouterr().err
     assert said.startswith("calibkit: ")
+    assert re.search(words, said)
     assert said.count("\n") <= 12
 
 
