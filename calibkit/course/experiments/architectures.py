@@ -10,7 +10,6 @@ import functools
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Literal
 
 import pandas as pd
@@ -19,7 +18,7 @@ from torch import Tensor, nn
 
 from calibkit import metrics
 from calibkit.course import scale
-from calibkit.course.experiments import soft_targets, strengths
+from calibkit.course.experiments import strengths
 from calibkit.lab import data, models, sweep, training
 from calibkit.metrics import plane
 
@@ -27,14 +26,12 @@ K = 10
 KINDS = ("attention", "Mixer", "convolution", "dense")  # the slowest first
 WIDTHS = {"small": 8, "large": 32}
 PLACES = ("few", "usual", "many")  # numbers of training images
-PIXELS = ("in place", "exchanged")
 CONTEST = ("kind", "width", "place", "pixels")  # what is compared; each has its own settings
 NOISE = 0.4
 NOISES = (0.5, 0.6, 0.7)  # of shifted test images
 BATCH = 125
 RATES = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 DECAYS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0)
-PATH = Path("strengths") / "architectures.csv"
 
 
 def images(size: scale.Budget) -> dict[str, int]:
@@ -166,18 +163,12 @@ def settings(seeds=strengths.SELECTION) -> list[dict[str, Any]]:
     ]
 
 
-def train(size: scale.Budget, grid=None, **options) -> pd.DataFrame:
-    """One row a setting and seed: the NLL on `cal` as trained, and after the T fitted there."""
-    return soft_targets.train(size, settings() if grid is None else grid, made=_of_row, **options)
+def _of_row(size, way, strength, **setting) -> training.Trial:
+    return trial(size, rate=strength, **setting)
 
 
-def _of_row(size, kind, width, place, pixels, way, strength, decay, seed) -> training.Trial:
-    return trial(size, kind, width, place, pixels, strength, decay, seed)
-
-
-def stored(folder: Path | None = None) -> pd.DataFrame:
-    """The table that `train` made; folder: notebooks/results of the course by default."""
-    return strengths.stored(PATH, folder)
+STUDY = strengths.Study("architectures", _of_row, settings())
+stored = STUDY.stored
 
 
 def chosen(table: pd.DataFrame, by: Literal["as trained", "after T"]) -> pd.DataFrame:
@@ -187,7 +178,7 @@ def chosen(table: pd.DataFrame, by: Literal["as trained", "after T"]) -> pd.Data
     one row a contest: its keys, rate, decay, the mean NLL, and edge: whether a better setting may
     lie beyond those that were tried.
     """
-    column, rows = soft_targets.CHOSEN_BY[by], []
+    column, rows = strengths.CHOSEN_BY[by], []
     for keys, part in table.groupby(list(CONTEST), sort=False):
         best = strengths.chosen(part, column).iloc[0]
         found = {"rate": best.strength, "decay": best.decay, "NLL": best[column]}
@@ -223,7 +214,7 @@ def judged(outcome: sweep.Outcome, parts: Iterable[str] = ("test",)) -> list[dic
     `distance` is the mean over images of the squared distance to the exact posterior; `lost` and
     `claimed` say where the network lies in the plane.
     """
-    scaler, train = soft_targets.temperature(outcome), outcome.predictions["train"]
+    scaler, train = strengths.temperature(outcome), outcome.predictions["train"]
     fitted, rows = metrics.accuracy(train.probs, train.labels), []
     for name in parts:
         seen = outcome.predictions[name]
@@ -249,4 +240,4 @@ def described(probs: Tensor, seen: Any) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    strengths.keep(train(scale.budget("laptop"), device="cpu"), PATH)
+    STUDY.keep()

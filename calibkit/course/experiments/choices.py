@@ -8,9 +8,8 @@ lesson 14 takes its settings.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -19,7 +18,7 @@ from torch import Tensor, nn
 
 from calibkit import metrics
 from calibkit.course import scale
-from calibkit.course.experiments import soft_targets, strengths
+from calibkit.course.experiments import strengths
 from calibkit.course.experiments.ways import changes as cure
 from calibkit.lab import data, models, sweep, training
 from calibkit.prioritization import MaxEntropy, MaxLoss, RandomPart, Selection
@@ -50,7 +49,6 @@ WAYS: dict[str, tuple[float, ...]] = {
     "focal": (0.5, 1.0, 2.0, 3.0),
 }
 DECAYS = (0.0, 1e-4, 5e-4, 2e-3, 5e-3, 1e-2, 2e-2, 5e-2)
-PATH = Path("strengths") / "choices.csv"
 
 
 def epochs(size: scale.Budget) -> int:
@@ -242,22 +240,13 @@ def settings(seeds=strengths.SELECTION) -> list[dict[str, Any]]:
     ]
 
 
-def train(size: scale.Budget, grid=None, **options) -> pd.DataFrame:
-    """One row a setting and seed: the NLL on `cal` as trained, and after the T fitted there."""
-    return soft_targets.train(
-        size, settings() if grid is None else grid, made=of_setting, **options
-    )
-
-
-def of_setting(size, choice, share, noise, way, strength, decay, seed) -> training.Trial:
+def of_setting(size, choice, share, seed, **setting) -> training.Trial:
     """The trial of one of `settings`."""
-    setting = {"noise": noise, "way": way, "strength": strength, "decay": decay}
     return trial(size, choice, share, seed, **setting)
 
 
-def stored(folder: Path | None = None) -> pd.DataFrame:
-    """The table that `train` made; folder: notebooks/results of the course by default."""
-    return strengths.stored(PATH, folder)
+STUDY = strengths.Study("choices", of_setting, settings())
+stored = STUDY.stored
 
 
 def chosen(
@@ -271,7 +260,7 @@ def chosen(
     rows = table[(table[list(setting)] == pd.Series(setting)).all(axis=1)]
     if rows.empty:
         raise ValueError(f"the table of strengths has no row with {setting}")
-    return setting | strengths.best(rows, "scaled_nll")[way]
+    return setting | strengths.best(rows)[way]
 
 
 def at_best(
@@ -300,7 +289,7 @@ def measured(done: sweep.Sweep) -> sweep.Sweep:
     """Adds the temperature of each run's `cal` (T), and ECE and NLL on `test` after it."""
     rows = []
     for one in done.outcomes:
-        test, scaler = one.predictions["test"], soft_targets.temperature(one)
+        test, scaler = one.predictions["test"], strengths.temperature(one)
         probs = scaler.probs(test.logits)
         after = {"scaled_ece": metrics.ece(probs, test.labels)}
         after |= {"scaled_nll": metrics.nll(probs, test.labels)}
@@ -309,43 +298,5 @@ def measured(done: sweep.Sweep) -> sweep.Sweep:
     return done
 
 
-# --- what was chosen ------------------------------------------------------------------------------
-
-
-def taken(outcome: Any) -> Iterator[tuple[Tensor, Tensor]]:
-    """The images (indices) of each epoch that chose, and the network's logits before it.
-
-    outcome: of a trial that kept its logits on its training images as "train". A random part is
-        drawn anew, so it is not the one that was trained on.
-    """
-    plan, kept = outcome.trial, outcome.logits["train"]
-    select, generator = plan.recipe.select, torch.Generator().manual_seed(0)
-    guide = getattr(select, "target", None)
-    for epoch in range(select.warmup, plan.recipe.epochs):
-        own = kept[epoch - 1]
-        judge = own if guide is None else guide[min(epoch, len(guide) - 1)]
-        yield select.choose(judge, plan.train.labels, generator), own
-
-
-def described(outcome: Any) -> dict[str, float]:
-    """What the exact posterior and the network say of the images in `taken`: means over epochs.
-
-    A label is unlikely if it is not the class that the exact posterior finds likeliest.
-    """
-    images, rows = outcome.trial.train, []
-    for chosen, logits in taken(outcome):
-        posterior, labels = images.posterior[chosen], images.labels[chosen]
-        predicted = logits[chosen].argmax(dim=1)
-        row = {
-            "doubt that stays": metrics.entropy(posterior).mean().item(),
-            "unlikely labels": (posterior.argmax(dim=1) != labels).double().mean().item(),
-            "gap of the exact posterior": metrics.signed_gap(posterior, labels),
-            "network right": (predicted == labels).double().mean().item(),
-            "gap of the network": metrics.signed_gap(logits[chosen].softmax(dim=1), labels),
-        }
-        rows.append(row)
-    return pd.DataFrame(rows).mean().to_dict()
-
-
 if __name__ == "__main__":
-    strengths.keep(train(scale.budget("laptop"), device="cpu"), PATH)
+    STUDY.keep()

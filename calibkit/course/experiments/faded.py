@@ -7,8 +7,6 @@ judged on, and keeps the table from which the evidence of lesson 10 takes its we
 from __future__ import annotations
 
 import functools
-from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import torch
@@ -21,7 +19,6 @@ from calibkit.lab.data import Dataset
 
 GAMMAS = (0.0, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0)
 DECAY = 1e-4  # where nothing else is said
-PATH = Path("strengths") / "faded.csv"
 
 
 def trial(
@@ -44,27 +41,16 @@ def trial(
     )
 
 
-def settings(seeds=strengths.SELECTION) -> list[dict[str, Any]]:
-    ways = {name(gamma): (gamma,) for gamma in GAMMAS}
-    return strengths.settings(ways, soft_targets.DECAYS, seeds)
+def _of_row(size, way, strength, decay, seed) -> training.Trial:
+    return trial(size, strength, decay, seed)
 
 
-def name(gamma: float) -> str:
-    return f"gamma {gamma:g}"
-
-
-def train(size: scale.Budget, grid=None, **options) -> pd.DataFrame:
-    """One row a setting and seed: the NLL on `cal` as trained, and after the T fitted there."""
-
-    def made(size, way, strength, decay, seed):
-        return trial(size, strength, decay, seed)
-
-    return soft_targets.train(size, settings() if grid is None else grid, made=made, **options)
-
-
-def stored(folder: Path | None = None) -> pd.DataFrame:
-    """The table that `train` made; folder: notebooks/results of the course by default."""
-    return strengths.stored(PATH, folder)
+STUDY = strengths.Study(
+    "faded",
+    _of_row,
+    strengths.settings({f"gamma {gamma:g}": (gamma,) for gamma in GAMMAS}, soft_targets.DECAYS),
+)
+stored = STUDY.stored
 
 
 def chosen(table: pd.DataFrame) -> dict[float, float]:
@@ -96,4 +82,4 @@ def of_two_weights(data: Dataset, w: torch.Tensor) -> torch.Tensor:
 
 
 if __name__ == "__main__":
-    strengths.keep(train(scale.budget("laptop"), device="cpu"), PATH)
+    STUDY.keep()

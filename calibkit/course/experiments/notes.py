@@ -7,7 +7,6 @@ on, and keeps the table from which the evidence of lesson 15 takes its settings.
 from __future__ import annotations
 
 import functools
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -15,7 +14,7 @@ from torch import Tensor
 
 from calibkit import curation, metrics
 from calibkit.course import scale
-from calibkit.course.experiments import soft_targets, strengths
+from calibkit.course.experiments import strengths
 from calibkit.course.experiments.ways import changes
 from calibkit.lab import data, models, training, translation
 
@@ -39,7 +38,6 @@ WAYS: dict[str, tuple[float, ...]] = {
     "mixup": (0.1, 0.2, 0.5, 1.0, 2.0),
 }
 DECAYS = (1e-2, 1e-1, 3e-1, 1.0, 3.0)  # of AdamW; 1e-2 is the usual one
-PATH = Path("strengths") / "notes.csv"
 
 
 @functools.cache
@@ -47,11 +45,6 @@ def splits(size: scale.Budget, seed: int, notes: int | None = None) -> data.Spli
     """Notes to train (those of the scale by default), calibrate and test."""
     notes = size.train if notes is None else notes
     return data.notes(notes, seed=seed, test=size.test // 2)
-
-
-def cure(way: str, strength: float) -> dict[str, Any]:
-    """What a way changes in the training."""
-    return changes("mixup of words" if way == "mixup" else way, strength)
 
 
 def trial(
@@ -85,31 +78,21 @@ def trial(
         warmup=0.2 * epochs,
         batch_size=64,
         epochs=epochs,
-        **cure(way, strength),
+        **changes("mixup of words" if way == "mixup" else way, strength),
     )
 
 
-def settings(seeds=strengths.SELECTION) -> list[dict[str, Any]]:
-    return strengths.settings(WAYS, DECAYS, seeds)
+def _of_row(size, **setting) -> training.Trial:
+    return trial(size, "CNN", **setting)
 
 
-def train(size: scale.Budget, grid=None, **options) -> pd.DataFrame:
-    """One row a setting and seed: the NLL on `cal` as trained, and after the T fitted there."""
-
-    def made(size, way, strength, decay, seed):
-        return trial(size, "CNN", seed, way, strength, decay)
-
-    return soft_targets.train(size, settings() if grid is None else grid, made=made, **options)
-
-
-def stored(folder: Path | None = None) -> pd.DataFrame:
-    """The table that `train` made; folder: notebooks/results of the course by default."""
-    return strengths.stored(PATH, folder)
+STUDY = strengths.Study("notes", _of_row, strengths.settings(WAYS, DECAYS))
+stored = STUDY.stored
 
 
 def chosen(table: pd.DataFrame) -> dict[str, dict[str, float]]:
     """Strength and decay of each way with the least mean NLL after T; see `strengths.chosen`."""
-    return strengths.best(table, "scaled_nll")
+    return strengths.best(table)
 
 
 def numbers(probs: Tensor, part: Any) -> dict[str, float]:
@@ -125,4 +108,4 @@ def numbers(probs: Tensor, part: Any) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    strengths.keep(train(scale.budget("laptop"), device="cpu"), PATH)
+    STUDY.keep()

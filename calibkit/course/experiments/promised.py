@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,10 +17,11 @@ import torch
 from sklearn.base import BaseEstimator, ClassifierMixin
 from torch import Tensor
 
-from calibkit import conformal, losses, metrics, mixing, recalibration
+from calibkit import conformal, recalibration
 from calibkit.course import scale
 from calibkit.course.experiments import readers, strengths
-from calibkit.lab import data, models, sweep, training
+from calibkit.course.experiments.ways import changes
+from calibkit.lab import data, models, training
 
 SCANNERS = {"new": 0.3, "usual": 0.5, "old": 0.7}  # their pixel noise
 SHARES = (0.5, 0.3, 0.2)  # of the images
@@ -33,7 +33,6 @@ WAYS: dict[str, tuple[float, ...]] = {
     "mixup": (0.1, 0.2, 0.4),  # alpha
 }
 DECAYS = (1e-4, 1e-3, 3e-3, 1e-2, 3e-2)
-PATH = Path("strengths") / "promised.csv"
 # A group of images: how sure the best possible reader is of them, in per cent.
 DIFFICULTY = {"easy": (0.95, 1.01), "medium": (0.6, 0.95), "hard": (0.0, 0.6)}
 
@@ -80,11 +79,6 @@ def trial(
 
     member: which of the networks of an ensemble; they share their images.
     """
-    options: dict[str, Any] = {}
-    if way == "focal":
-        options["loss"] = functools.partial(losses.focal, gamma=strength)
-    if way == "mixup":
-        options["mix"] = functools.partial(mixing.mixup, alpha=strength)
     scored = {name: part(size, name, seed).data for name in PARTS[1:]}
     network = functools.partial(models.mlp, 64, 10)
     learn = part(size, "train", seed).data
@@ -95,7 +89,7 @@ def trial(
         seed=10 * seed + member,
         epochs=size.epochs,
         weight_decay=decay,
-        **options,
+        **changes(way, strength),
     )
 
 
@@ -205,30 +199,19 @@ class Stated(ClassifierMixin, BaseEstimator):
         return np.asarray(X).argmax(axis=1)
 
 
-def settings(seeds: Sequence[int] = strengths.SELECTION) -> list[dict[str, Any]]:
-    return strengths.settings(WAYS, DECAYS, seeds)
-
-
-def train(size: scale.Budget, grid=None, **choices) -> pd.DataFrame:
-    """One row a setting and seed: the NLL on `tune` after the temperature that is fitted there."""
-    grid = settings() if grid is None else grid
-    rows = []
-    for one in sweep.run(functools.partial(trial, size), grid, **choices).outcomes:
-        tune = part(size, "tune", one.setting["seed"]).data
-        scaled = temperature(of_network(one), tune)["tune"]
-        rows.append({**one.setting, "scaled_nll": metrics.nll(scaled, tune.labels)})
-    return pd.DataFrame(rows).round(6)
-
-
-def stored(folder: Path | None = None) -> pd.DataFrame:
-    """The table that `train` made; folder: notebooks/results of the course by default."""
-    return strengths.stored(PATH, folder)
+STUDY = strengths.Study(
+    "promised",
+    trial,
+    strengths.settings(WAYS, DECAYS),
+    lambda one: strengths.nll(one.predictions["tune"]),
+)
+stored = STUDY.stored
 
 
 def chosen(table: pd.DataFrame | None = None) -> dict[str, dict[str, float]]:
     """Strength and decay of each way with the lowest mean NLL after T; see `strengths.chosen`."""
-    return strengths.best(stored() if table is None else table, "scaled_nll")
+    return strengths.best(stored() if table is None else table)
 
 
 if __name__ == "__main__":
-    strengths.keep(train(scale.budget("laptop"), device="cpu"), PATH)
+    STUDY.keep()

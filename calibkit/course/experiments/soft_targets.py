@@ -7,17 +7,18 @@ judged on, and keeps the table from which the evidence of lesson 09 takes its se
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Literal
 
 import pandas as pd
 
-from calibkit import losses, metrics, recalibration
+from calibkit import losses
 from calibkit.course import scale
 from calibkit.course.experiments import strengths
+from calibkit.course.experiments.strengths import CHOSEN_BY, temperature
 from calibkit.course.experiments.ways import changes
-from calibkit.lab import data, models, sweep, training
+from calibkit.lab import data, models, training
+
+__all__ = ["CHOSEN_BY", "WAYS", "chosen", "digits", "stored", "temperature", "trial"]
 
 K = 10
 # A strength of 0 is that of a loss that has none. The others: alpha of form K, the weight of the
@@ -32,8 +33,6 @@ WAYS: dict[str, tuple[float, ...]] = {
     "MMCE, squared": (0.5, 1.0, 2.0, 8.0, 32.0),
 }
 DECAYS = (1e-4, 5e-4, 1e-3, 3e-3, 1e-2, 3e-2)
-PATH = Path("strengths") / "soft_targets.csv"
-CHOSEN_BY = {"as trained": "nll", "after T": "scaled_nll"}
 
 
 @functools.cache
@@ -61,39 +60,8 @@ def trial(
     )
 
 
-def settings(seeds=strengths.SELECTION) -> list[dict[str, Any]]:
-    return strengths.settings(WAYS, DECAYS, seeds)
-
-
-def train(
-    size: scale.Budget, grid=None, *, made: Callable[..., training.Trial] = trial, **options
-) -> pd.DataFrame:
-    """One row a setting and seed: the NLL on `cal` as trained, and after the T fitted there.
-
-    made: what makes the trial of a setting.
-    """
-    grid = settings() if grid is None else grid
-    rows = []
-    for one in sweep.run(functools.partial(made, size), grid, **options).outcomes:
-        cal = one.predictions["cal"]
-        scaled = (cal.logits.double() / temperature(one).temperature).softmax(dim=1)
-        numbers = {
-            "nll": metrics.nll(cal.probs, cal.labels),
-            "scaled_nll": metrics.nll(scaled, cal.labels),
-        }
-        rows.append({**one.setting, **numbers})
-    return pd.DataFrame(rows).round(6)
-
-
-def temperature(outcome: Any) -> recalibration.TemperatureScaler:
-    """The one of an outcome's `cal`."""
-    cal = outcome.predictions["cal"]
-    return recalibration.TemperatureScaler().fit(cal.logits, cal.labels)
-
-
-def stored(folder: Path | None = None) -> pd.DataFrame:
-    """The table that `train` made; folder: notebooks/results of the course by default."""
-    return strengths.stored(PATH, folder)
+STUDY = strengths.Study("soft_targets", trial, strengths.settings(WAYS, DECAYS))
+stored = STUDY.stored
 
 
 def chosen(table: pd.DataFrame, by: Literal["as trained", "after T"]) -> pd.DataFrame:
@@ -102,4 +70,4 @@ def chosen(table: pd.DataFrame, by: Literal["as trained", "after T"]) -> pd.Data
 
 
 if __name__ == "__main__":
-    strengths.keep(train(scale.budget("laptop"), device="cpu"), PATH)
+    STUDY.keep()

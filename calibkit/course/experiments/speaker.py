@@ -121,14 +121,3 @@ def written(model: Decoder, begun: Tensor, end: int, *, longest: int = 16, seed:
         lengths[open_] += 1
         open_ = open_[(drawn != end) & (lengths[open_] < longest)]
     return words
-
-
-def log_prob(model: Decoder, words: Tensor, begun: Tensor) -> Tensor:
-    """(n,) log-probability of texts (n, T) given that they begin with their first `begun` words.
-
-    begun: (n,) int64. Differentiable in the weights.
-    """
-    log = model(words[:, :-1]).log_softmax(dim=2).gather(2, words[:, 1:, None])[..., 0]
-    place = torch.arange(1, words.shape[1])
-    counts = (words[:, 1:] != 0) & (place >= begun[:, None])
-    return (log * counts).sum(dim=1)

@@ -1,16 +1,26 @@
-"""Strengths and weight decays of ways of training, chosen on seeds that nothing is judged on."""
+"""A study: ways of training, each at its strengths and weight decays, in one stored table.
+
+Three seeds that nothing is judged on choose; lessons and evidence train what was chosen on others.
+`python -m calibkit.course.experiments.NAME` (or `study.NAME`) trains the table of a module anew.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from calibkit.course import checkout
+from calibkit import metrics, recalibration
+from calibkit.course import checkout, scale
+from calibkit.lab import sweep, training
+from calibkit.lab.data import Predictions
 
 SELECTION = (100, 101, 102)  # seeds
+CHOSEN_BY = {"as trained": "nll", "after T": "scaled_nll"}
 
 
 def settings(
@@ -30,6 +40,55 @@ def settings(
     ]
 
 
+def temperature(outcome: Any) -> recalibration.TemperatureScaler:
+    """The one of an outcome's `cal`."""
+    cal = outcome.predictions["cal"]
+    return recalibration.TemperatureScaler().fit(cal.logits, cal.labels)
+
+
+def nll(cal: Predictions) -> dict[str, float]:
+    """As trained, and after the T that is fitted on the same predictions."""
+    logits = cal.logits.double()
+    T = recalibration.TemperatureScaler().fit(logits, cal.labels)
+    scaled = T.probs(logits, allow_fitted=True)
+    return {
+        "nll": metrics.nll(cal.probs, cal.labels),
+        "scaled_nll": metrics.nll(scaled, cal.labels),
+    }
+
+
+@dataclass(frozen=True)
+class Study:
+    """What is trained to choose from, and its table.
+
+    name: of the table. trial: from a size and a setting to its training. grid: all settings.
+    measure: what a row of the table has besides its setting.
+    """
+
+    name: str
+    trial: Callable[..., training.Trial]
+    grid: Sequence[Mapping[str, Any]]
+    measure: Callable[[Any], dict[str, float]] = lambda one: nll(one.predictions["cal"])
+
+    @property
+    def path(self) -> Path:
+        return Path("strengths") / f"{self.name}.csv"
+
+    def train(self, size: Any, grid: Sequence[Mapping] | None = None, **options) -> pd.DataFrame:
+        """One row a setting: `grid`, or all. options: as `sweep.run` takes them."""
+        make = functools.partial(self.trial, size)
+        done = sweep.run(make, self.grid if grid is None else grid, **options)
+        return pd.DataFrame([one.setting | self.measure(one) for one in done.outcomes]).round(6)
+
+    def keep(self) -> None:
+        """Train the table anew at the lessons' size; hours on one core."""
+        keep(self.train(scale.budget("laptop"), device="cpu"), self.path)
+
+    def stored(self, folder: Path | None = None) -> pd.DataFrame:
+        """The table that was kept; folder: notebooks/results of the course by default."""
+        return stored(self.path, folder)
+
+
 def keep(table: pd.DataFrame, path: Path) -> None:
     """Write a table below notebooks/results of the course."""
     target = checkout.results() / path
@@ -42,8 +101,8 @@ def stored(path: Path, folder: Path | None = None) -> pd.DataFrame:
     return pd.read_csv((checkout.results() if folder is None else folder) / path)
 
 
-def best(table: pd.DataFrame, column: str) -> dict[str, dict[str, float]]:
-    """Strength and weight decay of each way, as `chosen` finds them."""
+def best(table: pd.DataFrame, column: str = "scaled_nll") -> dict[str, dict[str, float]]:
+    """Strength and weight decay of each way, as `chosen` finds them; by the NLL after T."""
     return chosen(table, column).set_index("way")[["strength", "decay"]].to_dict("index")
 
 
@@ -63,15 +122,11 @@ def chosen(table: pd.DataFrame, column: str) -> pd.DataFrame:
     rows = []
     for way in table.way.unique():
         strength, decay = means[way].idxmin()
-        tried = means[way].index
+        tried = means[way].reset_index()
         edge = any(
-            _at_edge(value, tried.get_level_values(name))
+            tried[name].nunique() > 1 and value in (tried[name].min(), tried[name].max())
             for name, value in (("strength", strength), ("decay", decay))
         )
         least = means[way, strength, decay]
         rows.append({"way": way, "strength": strength, "decay": decay, column: least, "edge": edge})
     return pd.DataFrame(rows)
-
-
-def _at_edge(value: float, tried: pd.Index) -> bool:
-    return tried.nunique() > 1 and value in (tried.min(), tried.max())

@@ -11,14 +11,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import torch
 from torch import Tensor, nn
 
-from calibkit import losses, metrics, recalibration
+from calibkit import losses
 from calibkit.course.experiments import strengths
 from calibkit.lab import translation
 from calibkit.lab.translation import END, PAD, START, Pairs, toy
@@ -31,7 +30,6 @@ WAYS: dict[str, tuple[float, ...]] = {
 }
 USUAL = {"cross-entropy": 0.0, "smoothing": 0.1, "focal": 2.0}
 DECAYS = (1e-2, 1e-1, 3e-1, 1.0, 3.0)  # of AdamW; 1e-2 is the usual one
-PATH = Path("strengths") / "translated.csv"
 PARTS = ("train", "cal", "test")
 LONGEST = 16  # words of a translation that a network writes
 
@@ -122,31 +120,24 @@ def pair(source: str, target: str = "") -> Pairs:
     return Pairs(*rows, toy.SOURCE_WORDS, toy.TARGET_WORDS)
 
 
-def settings(seeds: Sequence[int] = strengths.SELECTION) -> list[dict[str, Any]]:
-    return strengths.settings(WAYS, DECAYS, seeds)
+GRID = strengths.settings(WAYS, DECAYS)
+STUDY = strengths.Study("translated", plan, GRID)
+stored = STUDY.stored
 
 
-def train(size: Budget, grid: Sequence[dict] | None = None, **options: Any) -> pd.DataFrame:
+def train(size: Budget, grid: Sequence[dict] = GRID, **options: Any) -> pd.DataFrame:
     """One row a setting and seed: the NLL on `cal` as trained, and after the T fitted there."""
-    grid, rows = settings() if grid is None else grid, []
     plans = [plan(size, sentences=size.some, **setting) for setting in grid]
+    rows = []
     for setting, run in zip(grid, translation.fit_all(plans, **options), strict=True):
         cal = run.predict(drawn(size, "cal", setting["seed"]))
-        T = recalibration.TemperatureScaler().fit(cal.logits.double(), cal.labels).temperature
-        scaled = (cal.logits.double() / T).softmax(dim=1)
-        numbers = (metrics.nll(probs, cal.labels) for probs in (cal.probs, scaled))
-        rows.append({**setting, **dict(zip(("nll", "scaled_nll"), numbers, strict=True))})
+        rows.append(setting | strengths.nll(cal))
     return pd.DataFrame(rows).round(6)
-
-
-def stored(folder: Path | None = None) -> pd.DataFrame:
-    """The table that `train` made; folder: notebooks/results of the course by default."""
-    return strengths.stored(PATH, folder)
 
 
 def chosen(table: pd.DataFrame) -> dict[str, dict[str, float]]:
     """Strength and decay of each way with the least mean NLL after T; see `strengths.chosen`."""
-    return strengths.best(table, "scaled_nll")
+    return strengths.best(table)
 
 
 def written(
@@ -193,4 +184,4 @@ def after_prefixes(probs: Tensor, sentences: Tensor, pairs: Pairs) -> pd.DataFra
 
 
 if __name__ == "__main__":
-    strengths.keep(train(budget("laptop")), PATH)
+    strengths.keep(train(budget("laptop")), STUDY.path)

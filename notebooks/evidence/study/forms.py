@@ -7,41 +7,33 @@ from __future__ import annotations
 
 import functools
 from dataclasses import replace
-from pathlib import Path
 
-import pandas as pd
-
-from calibkit.course import scale
-from calibkit.course.experiments import soft_targets, strengths
+from calibkit.course.experiments import strengths
 from calibkit.lab import training
 from study import engine, photographs
 from study.photograph_grids import EXPERIMENTS, FORMS, form
 
 RATES = (0.001, 0.003, 0.01)
 DECAYS = (0.1, 1.0)
-PATH = Path("strengths") / "architectures_photographs.csv"
+SETTING = engine.setting_of(EXPERIMENTS["form"], "night")
 
 
-def train_on_photographs(grid=None, root: str | Path | None = None, **options) -> pd.DataFrame:
-    """Every setting, trained as in the experiment "form" at the scale night.
+@functools.cache
+def splits(seed: int):
+    return photographs.splits_of("cifar10", SETTING, seed, None)
 
-    root: of the prepared datasets. Some 80 minutes on one core.
-    """
-    experiment = EXPERIMENTS["form"]
-    setting = engine.setting_of(experiment, "night")
-    splits = functools.cache(lambda seed: photographs.splits_of("cifar10", setting, seed, root))
 
-    def made(size, way, strength, decay, seed) -> training.Trial:
-        changes = form(FORMS[way][0], strength, decay)
-        at = replace(experiment, change=lambda train, value, seed: (train, changes))
-        one = photographs.trial_of(at, setting, splits(seed), way, seed)
-        return replace(one, score={"cal": one.score["calibration"]}, watch={})
+def trial(size, way: str, strength: float, decay: float, seed: int) -> training.Trial:
+    """As in the experiment "form" at the scale night, whatever the size; scored on `cal`."""
+    changes = form(FORMS[way][0], strength, decay)
+    at = replace(EXPERIMENTS["form"], change=lambda train, value, seed: (train, changes))
+    one = photographs.trial_of(at, SETTING, splits(seed), way, seed)
+    return replace(one, score={"cal": one.score["calibration"]}, watch={})
 
-    if grid is None:
-        ways = dict.fromkeys(FORMS, RATES)
-        grid = strengths.settings(ways, DECAYS)
-    return soft_targets.train(scale.budget("laptop"), grid, made=made, **options)
+
+GRID = strengths.settings(dict.fromkeys(FORMS, RATES), DECAYS)
+STUDY = strengths.Study("architectures_photographs", trial, GRID)
 
 
 if __name__ == "__main__":
-    strengths.keep(train_on_photographs(jobs=1), PATH)
+    STUDY.keep()

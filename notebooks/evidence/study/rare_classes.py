@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import warnings
-from pathlib import Path
 from typing import Any, Literal
 
 import pandas as pd
@@ -18,7 +17,7 @@ from torch import Tensor
 from calibkit import curation, losses, recalibration
 from calibkit.course import scale
 from calibkit.course.experiments import strengths
-from calibkit.lab import data, models, sweep, training
+from calibkit.lab import data, models, training
 from calibkit.lab.data import Dataset
 
 Form = Literal["exponential", "step"]
@@ -38,7 +37,6 @@ WAYS: dict[str, tuple[float, ...]] = {
 DECAYS = (0.0, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)
 RATES = {"exponential": 0.1, "step": 0.05}  # learning rates: at .1 some weighted ones do not train
 POOL = {"exponential": 4.5, "step": 2.3}  # images before thinning, for each that is trained on
-PATH = Path("strengths") / "rare_classes.csv"
 CHOSEN_BY = {"as trained": "nll", "repaired": "repaired_nll"}
 
 
@@ -134,35 +132,20 @@ def class_nll(probs: Tensor, labels: Tensor) -> float:
     return torch.stack([lost[labels == k].mean() for k in labels.unique()]).mean().item()
 
 
-def settings(seeds=strengths.SELECTION) -> list[dict[str, Any]]:
-    return [
-        {"way": way, "strength": strength, "decay": decay, "form": form, "seed": seed}
-        for form in RATES
-        for way, values in WAYS.items()
-        for strength in values
-        for decay in DECAYS
-        for seed in seeds
-    ]
+def nll(outcome) -> dict[str, float]:
+    """The NLL on `cal` with classes of equal weight, as trained and repaired."""
+    cal, even = outcome.predictions["cal"], torch.full((K,), 1 / K, dtype=torch.float64)
+    return {
+        "nll": class_nll(cal.probs, cal.labels),
+        "repaired_nll": class_nll(repaired(outcome, even, "cal"), cal.labels),
+    }
 
 
-def train(size: scale.Budget, grid=None, **options) -> pd.DataFrame:
-    """One row a setting and seed: the NLL on `cal` with classes of equal weight, and repaired."""
-    grid = settings() if grid is None else grid
-    even = torch.full((K,), 1 / K, dtype=torch.float64)
-    rows = []
-    for one in sweep.run(functools.partial(trial, size), grid, **options).outcomes:
-        cal = one.predictions["cal"]
-        numbers = {
-            "nll": class_nll(cal.probs, cal.labels),
-            "repaired_nll": class_nll(repaired(one, even, "cal"), cal.labels),
-        }
-        rows.append({**one.setting, **numbers})
-    return pd.DataFrame(rows).round(6)
-
-
-def stored(folder: Path | None = None) -> pd.DataFrame:
-    """The table that `train` made; folder: notebooks/results of the course by default."""
-    return strengths.stored(PATH, folder)
+GRID = [
+    {**one, "form": form} for form in RATES for one in strengths.settings(WAYS, DECAYS)
+]  # every way for each form
+STUDY = strengths.Study("rare_classes", trial, GRID, nll)
+stored = STUDY.stored
 
 
 def chosen(table: pd.DataFrame, form: Form, by: Literal["as trained", "repaired"]) -> pd.DataFrame:
@@ -171,4 +154,4 @@ def chosen(table: pd.DataFrame, form: Form, by: Literal["as trained", "repaired"
 
 
 if __name__ == "__main__":
-    strengths.keep(train(scale.budget("laptop"), device="cpu"), PATH)
+    STUDY.keep()

@@ -8,16 +8,13 @@ a shifted image, by the NLL on `cal`.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
-from calibkit import losses, metrics, mixing
 from calibkit.course import scale
-from calibkit.course.experiments import shifted, soft_targets, strengths
-from calibkit.lab import data, models, sweep, training
+from calibkit.course.experiments import shifted, strengths
+from calibkit.course.experiments.ways import changes
+from calibkit.lab import data, models, training
 
 # A strength of 0 is that of a way that has none; alpha of mixup.
 WAYS: dict[str, tuple[float, ...]] = {
@@ -30,7 +27,6 @@ WAYS: dict[str, tuple[float, ...]] = {
 }
 COSTS = ("one", "5 x epochs", "5 x weights")  # these are trained on all ten digits
 DECAYS = (1e-4, 5e-4, 1e-3, 3e-3, 1e-2, 3e-2)
-PATH = Path("strengths") / "shifted.csv"
 
 
 @functools.cache
@@ -38,14 +34,6 @@ def all_ten(size: scale.Budget, seed: int) -> data.Splits:
     return data.noisy_digits(
         size.train, noise=shifted.NOISE, seed=seed, test=1
     )  # tests are drawn elsewhere
-
-
-def options(way: str, strength: float) -> Mapping[str, Any]:
-    if way == "FLSD-53":
-        return {"loss": losses.flsd}
-    if way == "mixup":
-        return {"mix": functools.partial(mixing.mixup, alpha=strength)}
-    return {}
 
 
 def trial(
@@ -72,35 +60,18 @@ def trial(
         seed=10 * seed + member,
         epochs=5 * size.epochs if way == "5 x epochs" else size.epochs,
         weight_decay=decay,
-        **options(way, strength),
+        **changes("cross-entropy" if way in COSTS else way, strength),
     )
 
 
-def settings(seeds=strengths.SELECTION) -> list[dict[str, Any]]:
-    return strengths.settings(WAYS, DECAYS, seeds)
-
-
-def train(size: scale.Budget, grid=None, **choices) -> pd.DataFrame:
-    """One row a setting and seed: the NLL on `cal` after the temperature that is fitted there."""
-    grid = settings() if grid is None else grid
-    rows = []
-    for one in sweep.run(functools.partial(trial, size), grid, **choices).outcomes:
-        cal = one.predictions["cal"]
-        T = soft_targets.temperature(one).temperature
-        scaled = (cal.logits.double() / T).softmax(dim=1)
-        rows.append({**one.setting, "scaled_nll": metrics.nll(scaled, cal.labels)})
-    return pd.DataFrame(rows).round(6)
-
-
-def stored(folder: Path | None = None) -> pd.DataFrame:
-    """The table that `train` made; folder: notebooks/results of the course by default."""
-    return strengths.stored(PATH, folder)
+STUDY = strengths.Study("shifted", trial, strengths.settings(WAYS, DECAYS))
+stored = STUDY.stored
 
 
 def chosen(table: pd.DataFrame) -> dict[str, dict[str, float]]:
     """Strength and decay of each way with the least mean NLL after T; see `strengths.chosen`."""
-    return strengths.best(table, "scaled_nll")
+    return strengths.best(table)
 
 
 if __name__ == "__main__":
-    strengths.keep(train(scale.budget("laptop"), device="cpu"), PATH)
+    STUDY.keep()
