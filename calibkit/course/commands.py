@@ -169,11 +169,11 @@ def _arbiter(options) -> int:
     from calibkit.course import checkout
 
     checkout.with_study()
-    from study import arbiter, arbiter_figure, arbiter_page
+    from study import arbiter, arbiter_figure, arbiter_findings
 
     chosen = {"device": options.device, "jobs": options.jobs}
     table = arbiter.run(options.scale, options.target, fresh=options.fresh, **chosen)
-    page = arbiter_page.write(table)
+    page = arbiter_findings.write(table)
     print(page.read_text(encoding="utf-8"))
     print(f"the table: {table.resolve()}")
     print(f"the figure: {arbiter_figure.write(table).resolve()}")

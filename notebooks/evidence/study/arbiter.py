@@ -1,20 +1,24 @@
 """The arbiter: which map comes closest to the truth, from how many labels, where it is known.
 
-`python -m calibkit arbiter` fits all maps of `contestants` on 50 to 20,000 labels of two networks,
-a forest and a linear model, which learned from digits under noise, and writes for each how far its
-predictions are from the exact posterior of 5,000 new images. Each row is kept once it is measured.
+`python -m calibkit arbiter` fits all maps, those of the package and of peers where they are
+installed, on 50 to 20,000 labels of two networks, a forest and a linear model, which learned from
+digits under noise, and writes for each how far its predictions are from the exact posterior of
+5,000 new images. Each row is kept once it is measured.
 """
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import functools
+import importlib.util
+import io
 import itertools
 import json
 import platform
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -22,15 +26,18 @@ import pandas as pd
 import sklearn
 import torch
 from torch import Tensor
+from torch.nn.functional import cross_entropy
 from tqdm.auto import tqdm
 
-from calibkit import metrics, validate
+from calibkit import metrics, recalibration, validate
 from calibkit.course import checkout
 from calibkit.lab import data, models, sweep, training
 from calibkit.lab.data import Dataset, Predictions
 from calibkit.threads import one_thread
-from study.contestants import Contestant, taking_part
 
+Probs = Callable[[Tensor], Tensor]  # of logits (n, K)
+PENALTIES = (1e-3, 1e-2, 1e-1, 1.0, 10.0)  # of ODIR, off the diagonal and on the intercept
+FOLDS = 3
 NAME = "arbiter"
 CLASSES = (10, 2)  # which digit; even or odd
 NETWORKS = {
@@ -94,8 +101,7 @@ def predicted(
     Networks are trained, and kept, by `sweep.run`, which takes the `options`.
     """
     if model in OTHERS:
-        for seed in size.seeds:
-            yield seed, *told(size, classes, model, seed)
+        yield from ((seed, *told(size, classes, model, seed)) for seed in size.seeds)
         return
 
     def make_trial(seed: int) -> training.Trial:
@@ -114,34 +120,27 @@ def told(size: Size, classes: int, model: str, seed: int) -> tuple[Predictions, 
     To a forest one tree is added that knows nothing, so that no share of votes is 0.
     """
     train, cal, test = splits(size, classes, seed)
-    fitted = _forest(train, size.trees, seed) if model == "forest" else _linear(train)
+    pixels = train.inputs.flatten(1).numpy()
+    if model == "forest":
+        from sklearn.ensemble import RandomForestClassifier  # slow to load
+
+        fitted = RandomForestClassifier(size.trees, random_state=seed)
+    else:
+        from sklearn.linear_model import LogisticRegression
+
+        fitted = LogisticRegression(max_iter=1000)  # as scikit-learn sets it: a penalty of weight 1
+    fitted.fit(pixels, train.labels.numpy())
 
     def says(images: Dataset) -> Predictions:
         probs = torch.zeros(len(images), classes, dtype=torch.float64)
-        probs[:, fitted.classes_] = torch.as_tensor(fitted.predict_proba(_rows(images))).double()
+        probs[:, fitted.classes_] = torch.as_tensor(
+            fitted.predict_proba(images.inputs.flatten(1).numpy())
+        ).double()
         if model == "forest":
             probs = (size.trees * probs + 1 / classes) / (size.trees + 1)
         return Predictions(probs.clamp(min=FLOOR).log(), images.labels, images.posterior)
 
     return says(cal), says(test)
-
-
-def _forest(train: Dataset, trees: int, seed: int):
-    from sklearn.ensemble import RandomForestClassifier  # slow to load
-
-    forest = RandomForestClassifier(trees, random_state=seed)
-    return forest.fit(_rows(train), train.labels.numpy())
-
-
-def _linear(train: Dataset):
-    """Logistic regression as scikit-learn sets it: a penalty of weight 1."""
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(max_iter=1000).fit(_rows(train), train.labels.numpy())
-
-
-def _rows(images: Dataset):
-    return images.inputs.flatten(1).numpy()
 
 
 def distances(probs: Tensor, labels: Tensor, posterior: Tensor) -> dict[str, float]:
@@ -177,6 +176,141 @@ def judged(one: Contestant, cal: Predictions, test: Predictions) -> dict[str, fl
     return distances(probs, test.labels, test.posterior) | {"seconds": seconds}
 
 
+# --- the maps -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A map and where it takes part.
+
+    fit: of logits (n, K) float64 and labels (n,), gives the map of logits to probabilities. words:
+    what it is. classes: the one number that it is made for; None for any. least: labels from which
+    on it takes part. package: what must be installed; "" where calibkit is enough.
+    """
+
+    fit: Callable[[Tensor, Tensor], Probs]
+    words: str
+    classes: int | None = None
+    least: int = 0
+    package: str = ""
+
+
+def taking_part(classes: int) -> dict[str, Contestant]:
+    """The maps for so many classes whose packages are installed.
+
+    >>> "quadratic" in taking_part(10), "temperature" in taking_part(10)
+    (False, True)
+    """
+    return {
+        name: one
+        for name, one in MAPS.items()
+        if one.classes in (None, classes)
+        and (not one.package or importlib.util.find_spec(one.package) is not None)
+    }
+
+
+def _ours(kind: type[recalibration.Calibrator], **options) -> Callable[[Tensor, Tensor], Probs]:
+    return lambda logits, labels: kind(**options).fit(logits, labels).probs
+
+
+def _nothing(logits: Tensor, labels: Tensor) -> Probs:
+    return lambda new: new.softmax(1)
+
+
+def _odir(logits: Tensor, labels: Tensor) -> Probs:
+    """Dirichlet calibration: a matrix on log-probabilities, its penalty chosen by folds."""
+    u = logits.log_softmax(1)
+    order = torch.randperm(len(u), generator=torch.Generator().manual_seed(0))
+    parts = order.tensor_split(FOLDS)
+
+    def fitted(penalty: float, rows: Tensor) -> recalibration.MatrixScaler:
+        scaler = recalibration.MatrixScaler(off_diagonal=penalty, intercept=penalty)
+        return scaler.fit(u[rows], labels[rows])
+
+    def lost(penalty: float) -> float:
+        total = 0.0
+        for place, part in enumerate(parts):
+            rest = torch.cat([*parts[:place], *parts[place + 1 :]])
+            moved = fitted(penalty, rest).transform(u[part], allow_fitted=True)
+            total += cross_entropy(moved, labels[part], reduction="sum").item()
+        return total
+
+    best = fitted(min(PENALTIES, key=lost), torch.arange(len(u)))
+    return lambda new: best.probs(new.log_softmax(1), allow_fitted=True)
+
+
+def _bbq(logits: Tensor, labels: Tensor) -> Probs:
+    """Bayesian binning into quantiles, class by class against the rest, as netcal has it."""
+    from netcal.binning import BBQ
+
+    binary = logits.shape[1] == 2
+
+    def taken(z: Tensor):
+        probs = z.softmax(1).numpy()
+        return probs[:, 1] if binary else probs
+
+    with contextlib.redirect_stderr(io.StringIO()):  # its bars of progress
+        peer = BBQ().fit(taken(logits), labels.numpy())
+
+    def probs(new: Tensor) -> Tensor:
+        mapped = torch.as_tensor(peer.transform(taken(new))).double()
+        return torch.stack([1 - mapped, mapped], 1) if binary else mapped
+
+    return probs
+
+
+def _quadratic(logits: Tensor, labels: Tensor) -> Probs:
+    """Quadratic scaling of the log-odds, as probmetrics has it."""
+    from probmetrics.calibrators import BinaryLogisticCalibrator
+
+    peer = BinaryLogisticCalibrator(type="quadratic")
+    peer.fit(logits.softmax(1).numpy(), labels.numpy())
+    return lambda new: torch.as_tensor(peer.predict_proba(new.softmax(1).numpy())).double()
+
+
+# Dirichlet calibration leaves the diagonal free: of few labels its fit has no end.
+MAPS = {
+    "nothing": Contestant(_nothing, "the model as it is"),
+    "temperature": Contestant(_ours(recalibration.TemperatureScaler), "one number"),
+    "ensemble": Contestant(
+        _ours(recalibration.TemperatureEnsemble), "ensemble temperature scaling, four numbers"
+    ),
+    "shifts": Contestant(
+        _ours(recalibration.BiasCorrectedTemperature),
+        "bias-corrected temperature; with two classes this is Platt scaling",
+    ),
+    "vector": Contestant(_ours(recalibration.VectorScaler), "vector scaling"),
+    "SVS": Contestant(_ours(recalibration.StructuredVectorScaler), "structured vector scaling"),
+    "matrix": Contestant(_ours(recalibration.MatrixScaler), "matrix scaling without a penalty"),
+    "shrunk matrix": Contestant(
+        _ours(recalibration.ShrunkMatrixScaler), "a matrix near a temperature, penalty by 5 folds"
+    ),
+    "SMS": Contestant(_ours(recalibration.StructuredMatrixScaler), "structured matrix scaling"),
+    "Dirichlet": Contestant(
+        _odir, f"Dirichlet calibration, its ODIR penalty one of five by {FOLDS} folds", least=500
+    ),
+    "beta": Contestant(_ours(recalibration.BetaCalibrator), "beta calibration, against the rest"),
+    "quadratic": Contestant(
+        _quadratic, "quadratic scaling (probmetrics)", classes=2, package="probmetrics"
+    ),
+    "histogram": Contestant(
+        _ours(recalibration.HistogramBinning, binning="mass"),
+        "histogram binning, 15 bins of equal mass, against the rest",
+    ),
+    "isotonic": Contestant(
+        _ours(recalibration.IsotonicCalibrator), "isotonic regression, against the rest"
+    ),
+    "Venn-Abers": Contestant(
+        _ours(recalibration.VennAbersCalibrator),
+        "inductive Venn-Abers, against the rest",
+        package="venn_abers",
+    ),
+    "BBQ": Contestant(
+        _bbq, "Bayesian binning into quantiles (netcal), against the rest", package="netcal"
+    ),
+}
+
+
 # --- what is kept ---------------------------------------------------------------------------------
 
 
@@ -184,13 +318,9 @@ def settings(scale: str) -> dict:
     """What must agree for an interrupted run to go on."""
     peers = {str(n): list(taking_part(n)) for n in CLASSES}
     versions = {"torch": torch.__version__, "scikit-learn": sklearn.__version__}
-    size = {name: _plain(value) for name, value in asdict(SIZES[scale]).items()}
+    size = json.loads(json.dumps(asdict(SIZES[scale])))  # lists for tuples, as a file has them
     machine = {"python": platform.python_version(), "cpu": platform.machine()}
     return size | versions | machine | {"maps": peers}
-
-
-def _plain(value):
-    return list(value) if isinstance(value, tuple) else value
 
 
 def read(path: Path) -> tuple[dict, pd.DataFrame]:
@@ -204,22 +334,19 @@ def read(path: Path) -> tuple[dict, pd.DataFrame]:
 
 
 def _begun(path: Path, scale: str, fresh: bool) -> set[Key]:
-    """Makes the file ready for more rows; returns the keys of those that it has."""
-    if fresh or not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        head = f"# {json.dumps(settings(scale))}\n{','.join([*KEYS, *MEASURES])}\n"
-        path.write_text(head, encoding="utf-8")
-        return set()
-    there, table = read(path)
-    if there != settings(scale):
-        other = [name for name, value in settings(scale).items() if there.get(name) != value]
-        raise ValueError(
-            f"{path} was made with other settings ({', '.join(other)}); give another --target, or "
-            "--fresh to make it anew"
-        )
-    text = path.read_text(encoding="utf-8")
+    """Makes the file ready for more rows, a last one that was cut off left out; their keys."""
+    text = f"# {json.dumps(settings(scale))}\n{','.join([*KEYS, *MEASURES])}\n"
+    if path.exists() and not fresh:
+        there, wanted = read(path)[0], settings(scale)
+        if other := [name for name, value in wanted.items() if there.get(name) != value]:
+            raise ValueError(
+                f"{path} was made with other settings ({', '.join(other)}); give another --target, "
+                "or --fresh to make it anew"
+            )
+        text = path.read_text(encoding="utf-8")
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text[: text.rfind("\n") + 1], encoding="utf-8")
-    return set(table[KEYS].itertuples(index=False, name=None))
+    return set(read(path)[1][KEYS].itertuples(index=False, name=None))
 
 
 def run(

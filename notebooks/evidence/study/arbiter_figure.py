@@ -11,7 +11,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
-from sklearn.isotonic import isotonic_regression
 
 from calibkit import validate
 from calibkit.pictures import alt_text, palette, plots
@@ -32,14 +31,13 @@ LOOKS: dict[str, Role] = {
     "Venn-Abers": Role("Venn-Abers", palette.GREY, (8, 2), "*"),
 }
 ROOM = 1.12  # how far the axis goes beyond the least and the highest KL that it must show
-GAP = 0.058  # of the panel's height, between two names
 TICKS = np.array([1, 1.5, 2, 3, 4, 5, 6, 8])
 
 
 def figure(table: pd.DataFrame, maps: Sequence[str] = tuple(LOOKS)) -> Figure:
     """KL from the exact posterior against labels: a row for each model, a column for each K.
 
-    Log-log; a line for each map, named at its end, and the band of `beside_temperature`. An axis
+    Log-log; a line for each map, and the band of `beside_temperature`. An axis
     ends a little above the model as it is; what is worse lies beyond it. Raises ValueError for a
     map without a look.
     """
@@ -59,6 +57,8 @@ def figure(table: pd.DataFrame, maps: Sequence[str] = tuple(LOOKS)) -> Figure:
         axes[0].set_ylabel("KL from the exact posterior, nats")
     for ax in grid[-1]:
         ax.set_xlabel("labels that the map was fitted on")
+    names = dict(zip(*grid[0, 0].get_legend_handles_labels()[::-1], strict=True))
+    made.legend(names.values(), names, loc="outside lower center", ncols=5)
     return made
 
 
@@ -98,7 +98,6 @@ def draw(means: pd.DataFrame, title: str, *, ax: Axes) -> Axes:
     ax.set(xscale="log", yscale="log", title=title)
     ax.set_ylim(*_limits(lines))
     _ticks(ax, sorted(means.labels.unique()))
-    _name_ends(ax, {name: part["mean"].iloc[-1] for name, part in lines.items()})
     return alt_text.note(ax, _in_words(lines, title))
 
 
@@ -117,39 +116,6 @@ def _ticks(ax: Axes, labels: Sequence[int]) -> None:
     low, high = ax.get_ylim()
     ticks = (TICKS * 10.0 ** np.arange(-4, 2)[:, None]).ravel()
     ax.set_yticks(ticks[(low < ticks) & (ticks < high)])
-
-
-def _name_ends(ax: Axes, ends: dict[str, float]) -> None:
-    """Each map's name right of its last point, moved up or down where two would touch."""
-    low, high = np.log(ax.get_ylim())
-    heights = {name: (np.log(end) - low) / (high - low) for name, end in ends.items()}
-    for name, y in _apart({name: y for name, y in heights.items() if y <= 1}).items():
-        ax.annotate(
-            name,
-            (1.0, heights[name]),
-            (1.07, y),
-            xycoords="axes fraction",
-            textcoords="axes fraction",
-            va="center",
-            fontsize=8,
-            arrowprops={"arrowstyle": "-", "color": LOOKS[name].colour, "lw": 0.8}
-            | {"relpos": (0, 0.5), "shrinkA": 1, "shrinkB": 0},
-        )
-
-
-def _apart(heights: dict[str, float], gap: float = GAP) -> dict[str, float]:
-    """The same order, at least `gap` between neighbours, as near as goes, and none below 0.
-
-    >>> {name: round(y, 3) for name, y in _apart({"a": 0.5, "b": 0.5}, gap=0.1).items()}
-    {'a': 0.45, 'b': 0.55}
-    """
-    if not heights:
-        return {}
-    names = sorted(heights, key=lambda name: heights[name])
-    offsets = gap * np.arange(len(names))
-    wanted = [heights[name] for name in names] - offsets
-    placed = isotonic_regression(wanted, y_min=0) + offsets
-    return dict(zip(names, placed.tolist(), strict=True))
 
 
 def _in_words(lines: dict[str, pd.DataFrame], title: str) -> str:
