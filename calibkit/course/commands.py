@@ -129,8 +129,6 @@ def _reproduce(options) -> int:
     named = ("dataset", "network", "vectors", "root", "device", "jobs")
     chosen = {option: getattr(options, option) for option in named}
     names = photograph_grids.EXPERIMENTS if options.name == ["all"] else options.name
-    if options.estimate:
-        return _estimate(names, options)
     chosen["seeds"] = None if options.seeds is None else range(options.seeds)
     for name in names:
         page = reports.write(engine.run(name, options.scale, **chosen), folder)
@@ -144,15 +142,6 @@ def _networks(options, folder: Path) -> int:
     seeds = all_networks.SEEDS[: options.seeds]
     table = all_networks.run(options.scale, seeds, device=options.device, jobs=options.jobs)
     print(all_networks.write(table, folder).read_text(encoding="utf-8"))
-    return 0
-
-
-def _estimate(names, options) -> int:
-    from study import effort
-
-    chosen = {option: getattr(options, option) for option in ("dataset", "network", "seeds")}
-    for name in names:
-        print(effort.told(name, options.scale, **chosen))
     return 0
 
 
@@ -291,8 +280,6 @@ def add_all(commands) -> None:
     add.add_argument("--device", default="auto", help="cpu, cuda, cuda:1, auto")
     add.add_argument("--jobs", type=int, help="processes")
     add.add_argument("--target", help="folder of the tables, by default notebooks/results")
-    estimate = "say what it would take, of photographs, and train nothing"
-    add.add_argument("--estimate", action="store_true", help=estimate)
     add = _add(commands, "arbiter", _arbiter)
     add.add_argument("--scale", default="laptop", help="laptop (minutes) or smoke (seconds)")
     add.add_argument("--fresh", action="store_true", help="begin anew, not after the last row")

@@ -6,16 +6,16 @@ A family is a lesson's own experiment: the same networks, data and settings, wit
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from torch import Tensor
 from torch.nn.functional import interpolate
 
-from calibkit import curation, losses, metrics, mixing, prioritization
-from calibkit.course.experiments import architectures
-from calibkit.course.experiments.ways import own_labels
+from calibkit import curation, losses, metrics, prioritization
+from calibkit.course.experiments import architectures, notes
+from calibkit.course.experiments.ways import changes
 from calibkit.course.scale import Budget
 from calibkit.lab import data, models, sweep, training
 from calibkit.lab.data import Dataset, Predictions
@@ -46,7 +46,6 @@ class Family:
     make_trial: from a value's changes and a seed to the training. It scores "train", the training
         data with their training labels, and new data.
     views: from a finished training to its dots, by words that are added to the value's.
-    noise: by the value's words, the share of training labels that were drawn anew.
     joined: whether the values have an order.
     """
 
@@ -56,8 +55,12 @@ class Family:
     values: Mapping[str, Mapping[str, Any]]
     make_trial: Callable[..., Trial]
     views: Callable[[sweep.Outcome], Mapping[str, View]] = field(default=lambda one: at_end(one))
-    noise: Mapping[str, float] = field(default_factory=dict)
     joined: bool = True
+
+    @property
+    def noise(self) -> dict[str, float]:
+        """By the value's words, the share of training labels that were drawn anew."""
+        return {words: change.get("labels", 0.0) for words, change in self.values.items()}
 
 
 # --- how a training becomes dots ------------------------------------------------------------------
@@ -224,7 +227,7 @@ class Course:
         habits = {"optimizer": "adamw", "lr": 0.01, "weight_decay": 0.01, "schedule": "cosine"}
         habits |= {"warmup": 0.2 * epochs, "batch_size": 64, "epochs": epochs}
         score = {"train": learn, "new": new}
-        return training.trial(READERS[reader], learn, score, seed=seed, **habits | options)
+        return training.trial(notes.READERS[reader], learn, score, seed=seed, **habits | options)
 
 
 @functools.cache
@@ -266,15 +269,6 @@ CONVOLUTIONAL = {
     "LeNet-5": functools.partial(models.lenet5, 1, K, size=16),
     "deep": functools.partial(models.cnn, 1, K, width=16, depth=6, norm="batch"),
 }
-WORDS = len(data.Notes().vocabulary)
-READERS = {
-    "bag of words": functools.partial(models.text_bag, WORDS, 4, embedding=16, width=32),
-    "CNN": functools.partial(models.text_cnn, WORDS, 4, embedding=16, width=64, depth=1, kernel=3),
-    "LSTM": functools.partial(models.text_lstm, WORDS, 4, embedding=16, width=32),
-    "transformer": functools.partial(
-        models.text_transformer, WORDS, 4, length=16, width=32, heads=4
-    ),
-}
 CHOICES = {
     "highest entropy": prioritization.MaxEntropy,
     "highest loss": prioritization.MaxLoss,
@@ -290,182 +284,181 @@ def exact_labels(inputs: Tensor, labels: Tensor, **unused: Any) -> tuple[Tensor,
 # --- the list -------------------------------------------------------------------------------------
 
 DIGITS = "noisy digits"
+MORE_LOSSES = {  # beside the ways of the course
+    **{f"schedule {s}": {"loss": losses.ScheduledFocal(s)} for s in ("5-3-1", "5-3-2")},
+    "FLSD-53": {"loss": losses.flsd},
+    "FLSD-532": {"loss": functools.partial(losses.flsd, gammas="5-3-2")},
+    "dual focal, gamma 3": {"loss": functools.partial(losses.dual_focal, gamma=3.0)},
+}
 
 
-def families(size: Budget) -> list[Family]:
-    """Every family, lesson by lesson."""
-    course = Course(size)
-    parts = _forms, _architectures, _sizes, _noises, _classes, _temperatures, _losses
-    return [family for part in (*parts, _mixes, _elsewhere) for family in part(course)]
+def each(words: str, numbers: Iterable[Any], option: str, **more: Any) -> dict[str, dict]:
+    """Values: an option of the training, which has each of the numbers (or names)."""
+    return {words.format(n): {option: n, **more} for n in numbers}
 
 
-def _of(loss: Callable, **setting: float) -> dict:
-    return {"loss": functools.partial(loss, **setting)}
-
-
-def _forms(course: Course) -> Iterator[Family]:
-    dense, nets = course.dense, {net: {"net": net} for net in CONVOLUTIONAL}
-    width = {f"{w:,} units a layer": {"network": {"width": w}} for w in map(_power, range(3, 11))}
-    yield Family("03", "width of the network", DIGITS, width, dense)
-    base = {"width": 128}
-    depth = {
-        f"{d} hidden layer{'s' * (d > 1)}": {"network": base | {"depth": d}} for d in (1, 2, 3, 5)
+def ways(words: str, way: str, strengths: Iterable[float], **more: Any) -> dict[str, dict]:
+    """Values: a way of training at its strengths; a blend of strength 0 is none."""
+    blends = way.startswith("mixup")
+    return {
+        words.format(s): more | ({} if blends and not s else changes(way, s)) for s in strengths
     }
-    yield Family("03", "depth of the network", DIGITS, depth, dense)
-    conv = course.convolutional
-    yield Family("03", "convolutional network", DIGITS, nets, conv, joined=False)
-    decay = {
-        f"weight decay {_plain(d)}": {"weight_decay": d} for d in (1e-5, 1e-4, 1e-3, 3e-3, 1e-2)
-    }
-    make_trial = functools.partial(dense, network=base)
-    yield Family("03", "weight decay", DIGITS, decay, make_trial)
-    yield Family("03", "epochs", DIGITS, {"": {}}, course.watched, by_epoch)
-    wrong = {"30 % of the labels shuffled": {"labels": 0.3}}
-    noise = dict.fromkeys(wrong, 0.3)
-    yield Family("03", "epochs", "digits, wrong labels", wrong, course.watched, by_epoch, noise)
 
 
-def _power(exponent: int) -> int:
-    return 2**exponent
+def shuffled(*rates: float) -> dict[str, dict]:
+    return {f"{100 * rate:.0f} % of the labels shuffled": {"labels": rate} for rate in rates}
 
 
-def _plain(number: float) -> str:
+def plain(number: float) -> str:
     """A small number without an exponent.
 
-    >>> _plain(1e-5), _plain(0.003)
+    >>> plain(1e-5), plain(0.003)
     ('0.00001', '0.003')
     """
     return f"{number:.5f}".rstrip("0")
 
 
-def _architectures(course: Course) -> Iterator[Family]:
-    for kind in architectures.KINDS:
-        make_trial = functools.partial(course.architecture, kind)
-        images = {f"{n:,} images": {"place": place} for place, n in enumerate(course.sizes)}
-        yield Family("04", "architecture and number of images", kind, images, make_trial)
-    for kind in architectures.KINDS:
-        make_trial = functools.partial(course.architecture, kind)
-        changes, noise = _noisy((0.0, 0.2, 0.4))
-        yield Family("04", "architecture and label noise", kind, changes, make_trial, noise=noise)
+def families(size: Budget) -> list[Family]:
+    """Every family, lesson by lesson."""
+    course = Course(size)
+    return [*_networks(course), *_data(course), *_losses(course), *_blends_and_later(course)]
 
 
-def _noisy(rates: tuple[float, ...]) -> tuple[dict[str, dict], dict[str, float]]:
-    """Values of label noise, and the rate of each."""
-    noise = {f"{100 * rate:.0f} % of the labels shuffled": rate for rate in rates}
-    return {words: {"labels": rate} for words, rate in noise.items()}, noise
+def _networks(course: Course) -> list[Family]:
+    """Lessons 03 and 04."""
+    dense, partial = course.dense, functools.partial
+    widths = {f"{2**k:,} units a layer": {"network": {"width": 2**k}} for k in range(3, 11)}
+    depths = {
+        f"{d} hidden layer{'s' * (d > 1)}": {"network": {"width": 128, "depth": d}}
+        for d in (1, 2, 3, 5)
+    }
+    decays = {
+        f"weight decay {plain(d)}": {"weight_decay": d} for d in (1e-5, 1e-4, 1e-3, 3e-3, 1e-2)
+    }
+    nets = each("{}", CONVOLUTIONAL, "net")
+    forms = "convolutional network"
+    found = [
+        Family("03", "width of the network", DIGITS, widths, dense),
+        Family("03", "depth of the network", DIGITS, depths, dense),
+        Family("03", forms, DIGITS, nets, course.convolutional, joined=False),
+        Family("03", "weight decay", DIGITS, decays, partial(dense, network={"width": 128})),
+        Family("03", "epochs", DIGITS, {"": {}}, course.watched, by_epoch),
+        Family("03", "epochs", "digits, wrong labels", shuffled(0.3), course.watched, by_epoch),
+    ]
+    images = {f"{n:,} images": {"place": place} for place, n in enumerate(course.sizes)}
+    for changed, values in (("number of images", images), ("label noise", shuffled(0.0, 0.2, 0.4))):
+        found += [
+            Family(
+                "04",
+                f"architecture and {changed}",
+                kind,
+                values,
+                partial(course.architecture, kind),
+            )
+            for kind in architectures.KINDS
+        ]
+    return found
 
 
-def _sizes(course: Course) -> Iterator[Family]:
-    n = course.size.train
+def _data(course: Course) -> list[Family]:
+    """Lessons 05 to 08."""
+    dense, texts, n = course.dense, course.notes, course.size.train
     counts = [n // 15, n // 10, n // 5, 2 * n // 5, 3 * n // 5, 4 * n // 5, n, 2 * n, 4 * n]
-    images = {f"{count:,} images": {"images": count} for count in counts}
-    yield Family("05", "number of images", DIGITS, images, course.dense)
-    texts = {f"{round(n * times):,} notes": {"times": times} for times in (1 / 3, 1, 3)}
-    yield Family("05", "number of images", "notes, CNN", texts, course.notes)
-    grain = {f"pixel noise {noise:g}": {"noise": noise} for noise in (0.2, 0.3, 0.4, 0.6, 0.8, 1)}
-    yield Family("05", "noise of all images", DIGITS, grain, course.dense)
-
-
-def _noises(course: Course) -> Iterator[Family]:
-    changes, noise = _noisy((0.0, 0.1, 0.2, 0.3, 0.4, 0.5))
-    yield Family("06", "label noise", DIGITS, changes, course.dense, noise=noise)
+    parts = {f"{round(n * times):,} notes": {"times": times} for times in (1 / 3, 1, 3)}
+    grain = each("pixel noise {:g}", (0.2, 0.3, 0.4, 0.6, 0.8, 1), "noise")
     flips = {
         f"{100 * flip:.0f} % of the labels turned round": {"flip": flip}
         for flip in (0, 0.1, 0.2, 0.3)
     }
-    yield Family("06", "label noise", "clusters", flips, course.clusters)
-    changes, noise = _noisy((0.0, 0.2, 0.4))
-    yield Family("06", "label noise", "notes, CNN", changes, course.notes, noise=noise)
-
-
-def _classes(course: Course) -> Iterator[Family]:
+    few, text = shuffled(0.0, 0.2, 0.4), "notes, CNN"
+    found = [
+        Family("05", "number of images", DIGITS, each("{:,} images", counts, "images"), dense),
+        Family("05", "number of images", text, parts, texts),
+        Family("05", "noise of all images", DIGITS, grain, dense),
+        Family("06", "label noise", DIGITS, shuffled(0.0, 0.1, 0.2, 0.3, 0.4, 0.5), dense),
+        Family("06", "label noise", "clusters", flips, course.clusters),
+        Family("06", "label noise", text, few, texts),
+    ]
+    rare = course.imbalanced
     for form in ("exponential", "step"):
-        ratios = {f"ratio {rho}": {"form": form, "rho": rho} for rho in (1, 5, 20, 100)}
-        yield Family("07", "class imbalance", form, ratios, course.imbalanced)
+        values = each("ratio {}", (1, 5, 20, 100), "rho", form=form)
+        found.append(Family("07", "class imbalance", form, values, rare))
     for rho, group in ((1, "equally common classes"), (100, "ratio 100, exponential")):
         one = {"": {"rho": rho}}
-        options = {"joined": rho > 1}
-        yield Family("07", "class by class", group, one, course.imbalanced, by_class, **options)
-
-
-def _temperatures(course: Course) -> Iterator[Family]:
-    kinds: dict[str, Callable[..., Trial]] = {
-        "plain": course.dense,
-        "focal loss, gamma 3": functools.partial(course.dense, **_of(losses.focal, gamma=3.0)),
-        "rare digits": functools.partial(course.imbalanced, rho=20),
+        found.append(Family("07", "class by class", group, one, rare, by_class, joined=rho > 1))
+    cooled = {
+        "plain": dense,
+        "focal loss, gamma 3": functools.partial(dense, **changes("focal", 3.0)),
+        "rare digits": functools.partial(rare, rho=20),
     }
-    for kind, make_trial in kinds.items():
-        yield Family("08", "temperature", kind, {"": {}}, make_trial, by_temperature)
+    found += [
+        Family("08", "temperature", kind, {"": {}}, make, by_temperature)
+        for kind, make in cooled.items()
+    ]
+    return found
 
 
-def _losses(course: Course) -> Iterator[Family]:
-    narrow = functools.partial(course.dense, network={"width": 64})
-    soft = functools.partial(_of, losses.label_smoothing)
-    smoothed = {f"smoothing {a:g}": soft(alpha=a) for a in (0.0, 0.02, 0.05, 0.1, 0.3)}
-    yield Family("09", "loss", "label smoothing", smoothed, narrow)
-    penalty = functools.partial(_of, losses.confidence_penalty)
-    penalised = {f"penalty {w:g}": penalty(weight=w) for w in (0.0, 0.1, 0.2, 0.3, 0.4)}
-    yield Family("09", "loss", "confidence penalty", penalised, narrow)
-    mmce = {f"MMCE, weight {w:g}": _of(losses.mmce, weight=w) for w in (1.0, 2.0)}
-    others = {"Brier": {"loss": losses.brier}, **mmce, "exact posterior": {"mix": exact_labels}}
-    yield Family("09", "loss", "other losses", others, narrow, joined=False)
-    gammas = (0.0, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0)
-    focal = {f"gamma {g:g}": _of(losses.focal, gamma=g) for g in gammas}
-    yield Family("10", "focal loss", DIGITS, focal, course.dense)
-    nine = {
-        "cross-entropy": {},
-        **{f"focal, gamma {g:g}": _of(losses.focal, gamma=g) for g in (1.0, 2.0, 3.0)},
-        **{f"schedule {s}": {"loss": losses.ScheduledFocal(s)} for s in ("5-3-1", "5-3-2")},
-        "FLSD-53": {"loss": losses.flsd},
-        "FLSD-532": _of(losses.flsd, gammas="5-3-2"),
-        "dual focal, gamma 3": _of(losses.dual_focal, gamma=3.0),
-    }
+def _losses(course: Course) -> list[Family]:
+    """Lessons 09 to 11."""
+    dense, partial = course.dense, functools.partial
+    narrow = partial(dense, network={"width": 64})
+    mmce = {f"MMCE, weight {w:g}": {"loss": partial(losses.mmce, weight=w)} for w in (1.0, 2.0)}
+    others = {"Brier": changes("Brier", 0), **mmce, "exact posterior": {"mix": exact_labels}}
+    soft = ways("smoothing {:g}", "smoothing", (0.0, 0.02, 0.05, 0.1, 0.3))
+    penalties = ways("penalty {:g}", "penalty", (0.0, 0.1, 0.2, 0.3, 0.4))
+    gammas = ways("gamma {:g}", "focal", (0.0, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0))
+    nine = {"cross-entropy": {}, **ways("focal, gamma {:g}", "focal", (1.0, 2.0, 3.0))}
     practice = {"weight_decay": 5e-4, "milestones": (150 / 350, 250 / 350)}
-    nine = {words: {**practice, **change} for words, change in nine.items()}
-    yield Family("11", "nine losses", DIGITS, nine, narrow, joined=False)
+    nine = {words: practice | change for words, change in (nine | MORE_LOSSES).items()}
+    found = [
+        Family("09", "loss", "label smoothing", soft, narrow),
+        Family("09", "loss", "confidence penalty", penalties, narrow),
+        Family("09", "loss", "other losses", others, narrow, joined=False),
+        Family("10", "focal loss", DIGITS, gammas, dense),
+        Family("11", "nine losses", DIGITS, nine, narrow, joined=False),
+    ]
     for decay in (0.0, 1e-3, 5e-3, 1e-2):
         more = {"weight_decay": decay, "epochs": 2 * course.size.epochs // 3}
-        some = {words: {**more, **focal[words]} for words in focal if words[-1] in "0135"}
-        some.pop("gamma 0.5", None)
-        yield Family("11", "focal loss and weight decay", f"weight decay {decay:g}", some, narrow)
+        some = ways("gamma {:g}", "focal", (0.0, 1.0, 3.0, 5.0), **more)
+        group = f"weight decay {decay:g}"
+        found.append(Family("11", "focal loss and weight decay", group, some, narrow))
+    return found
 
 
-def _mixes(course: Course) -> Iterator[Family]:
-    def mixed(alpha: float, **options) -> dict:
-        return {"mix": functools.partial(mixing.mixup, alpha=alpha, **options)} if alpha else {}
-
-    alphas = (0.0, 0.05, 0.1, 0.2, 0.4, 1.0, 2.0)
-    values = {f"alpha {a:g}": mixed(a) for a in alphas}
-    yield Family("12", "mixup", DIGITS, values, course.dense)
+def _blends_and_later(course: Course) -> list[Family]:
+    """Lessons 12 to 15."""
+    dense, texts, mixed = course.dense, course.notes, functools.partial(ways, "alpha {:g}", "mixup")
     halves = {
-        "inputs only, alpha 0.2": mixed(0.2, mix="inputs"),
-        "labels only, alpha 0.2": {"mix": functools.partial(own_labels, alpha=0.2)},
+        "inputs only, alpha 0.2": changes("mixup of inputs", 0.2),
+        "labels only, alpha 0.2": changes("mixup of labels", 0.2),
     }
-    group = f"{DIGITS}, half of it"
-    yield Family("12", "mixup", group, halves, course.dense, joined=False)
-    some = {f"alpha {a:g}": mixed(a) for a in (0.0, 0.1, 0.2, 1.0)}
-    yield Family("12", "mixup", "clusters", some, course.clusters)
-    ways = {"cross-entropy": {}, "FLSD-53": {"loss": losses.flsd}, "mixup, alpha 0.2": mixed(0.2)}
-    for way, change in ways.items():
-        yield Family("13", "noise of the new images", way, {"": change}, course.shifted)
-
-
-def _elsewhere(course: Course) -> Iterator[Family]:
+    half = f"{DIGITS}, half of it"
+    seen = {"cross-entropy": {}, "FLSD-53": changes("FLSD-53", 0)}
+    seen["mixup, alpha 0.2"] = changes("mixup", 0.2)
+    found = [
+        Family("12", "mixup", DIGITS, mixed((0.0, 0.05, 0.1, 0.2, 0.4, 1.0, 2.0)), dense),
+        Family("12", "mixup", half, halves, dense, joined=False),
+        Family("12", "mixup", "clusters", mixed((0.0, 0.1, 0.2, 1.0)), course.clusters),
+    ]
+    found += [
+        Family("13", "noise of the new images", way, {"": change}, course.shifted)
+        for way, change in seen.items()
+    ]
     for choice in CHOICES:
         parts = {
             f"{100 * share:.0f} % of the images": {"choice": choice, "share": share}
             for share in (0.1, 0.2, 0.3, 1.0)
         }
-        yield Family("14", "part of the images of an epoch", choice, parts, course.selected)
-    readers = {reader: {"reader": reader} for reader in READERS}
-    yield Family("15", "reader of notes", "notes", readers, course.notes, joined=False)
-    focal = {f"focal, gamma {g:g}": _of(losses.focal, gamma=g) for g in (0.0, 1.0, 3.0)}
-    yield Family("15", "cure", "focal loss", focal, course.notes)
-    smoothed = {f"smoothing {a:g}": _of(losses.label_smoothing, alpha=a) for a in (0.0, 0.05, 0.1)}
-    yield Family("15", "cure", "label smoothing", smoothed, course.notes)
-    mixed = {"mixup, alpha 0": {}}
-    for alpha in (0.2, 1.0):
-        mixed[f"mixup, alpha {alpha:g}"] = {
-            "mix": functools.partial(mixing.word_mixup, alpha=alpha)
-        }
-    yield Family("15", "cure", "mixup of word vectors", mixed, course.notes)
+        changed = "part of the images of an epoch"
+        found.append(Family("14", changed, choice, parts, course.selected))
+    readers = each("{}", notes.READERS, "reader")
+    focal = ways("focal, gamma {:g}", "focal", (0.0, 1.0, 3.0))
+    soft = ways("smoothing {:g}", "smoothing", (0.0, 0.05, 0.1))
+    words = ways("mixup, alpha {:g}", "mixup of words", (0.0, 0.2, 1.0))
+    found += [
+        Family("15", "reader of notes", "notes", readers, texts, joined=False),
+        Family("15", "cure", "focal loss", focal, texts),
+        Family("15", "cure", "label smoothing", soft, texts),
+        Family("15", "cure", "mixup of word vectors", words, texts),
+    ]
+    return found
