@@ -1,4 +1,4 @@
-"""What is measured of trained classifiers of photographs and of texts."""
+"""What is measured of trained classifiers of photographs and of texts: one row format."""
 
 from __future__ import annotations
 
@@ -7,45 +7,69 @@ from collections.abc import Callable, Sequence
 import pandas as pd
 
 from calibkit import metrics, recalibration
+from calibkit.course.experiments import nights
 from calibkit.lab import sweep
+from calibkit.lab.data import Predictions
 
+PLAIN = {
+    "accuracy": metrics.accuracy,
+    "confidence": lambda probs, _: probs.double().amax(dim=1).mean().item(),
+    "ece": metrics.ece,
+    "nll": metrics.nll,
+}
 # per epoch of a run, over the test images
 WATCHED = ["accuracy", "confidence", "nll", "nll_correct", "nll_wrong"]
 WATCHED += ["entropy", "entropy_correct", "entropy_wrong", "feature_norm"]
 HISTORY = ["epoch", "train_loss", "train_accuracy", "head_norm", *(f"test_{w}" for w in WATCHED)]
 
 
-def row(outcome: sweep.Outcome) -> dict[str, float]:
-    """What the stored table has of a run, in its order, as fractions.
+def measures(train: Predictions, calibration: Predictions, test: Predictions) -> dict[str, float]:
+    """What a row has of its predictions: `nights.MEASURES`, in their order."""
+    row: dict[str, float] = {}
+    for name, part in {"train": train, "calibration": calibration, "test": test}.items():
+        row |= {
+            f"{name}_{what}": measure(part.probs, part.labels) for what, measure in PLAIN.items()
+        }
+    scalers = {
+        "scaled": recalibration.TemperatureScaler(method="nll"),
+        "grid": recalibration.TemperatureScaler(method="ece_grid"),
+    }
+    for name, scaler in scalers.items():
+        scaler.fit(calibration.logits, calibration.labels)
+        probs = scaler.transform(test.logits).softmax(dim=1)
+        row |= {
+            f"{name}_temperature": scaler.temperature,
+            f"{name}_ece": metrics.ece(probs, test.labels),
+            f"{name}_nll": metrics.nll(probs, test.labels),
+            f"{name}_brier": metrics.brier(probs, test.labels),
+        }
+    # what one number was fitted on: to choose by, not to report
+    cooled = scalers["scaled"].probs(calibration.logits, allow_fitted=True)
+    row["calibration_scaled_nll"] = metrics.nll(cooled, calibration.labels)
+    held, hit = metrics.confident_share(test.probs, test.labels)
+    row |= {
+        "test_ada_ece": metrics.ada_ece(test.probs, test.labels),
+        "test_classwise_ece": metrics.classwise_ece(test.probs, test.labels),
+        "test_smooth_ece": metrics.smooth_ece(test.probs, test.labels),
+        "test_brier": metrics.brier(test.probs, test.labels),
+        "test_overconfidence_error": metrics.overconfidence_error(test.probs, test.labels),
+        "test_s99": held,
+        "test_s99_accuracy": hit,
+    }
+    return {name: row[name] for name in nights.MEASURES}
 
-    `temperature` has the least NLL on the calibration data, `grid_temperature` the least ECE on a
-    grid; `scaled_` and `grid_` are measures of the test data after them.
+
+def row(outcome: sweep.Outcome) -> dict[str, float]:
+    """What the table of an experiment has of a run: some of `measures`, called as in `nights`.
+
+    The training accuracy is that of the last epoch, as it was met.
     """
     test, calibration = outcome.predictions["test"], outcome.predictions["calibration"]
-    probs, labels = test.probs, test.labels
-    least_nll = recalibration.TemperatureScaler(method="nll")
-    least_ece = recalibration.TemperatureScaler(method="ece_grid")
-    scaled, on_grid = (
-        scaler.fit(calibration.logits, calibration.labels).transform(test.logits).softmax(dim=1)
-        for scaler in (least_nll, least_ece)
-    )
-    return {
-        "train_accuracy": outcome.history.train_accuracy.iloc[-1],
-        "test_accuracy": metrics.accuracy(probs, labels),
-        "test_ece": metrics.ece(probs, labels),
-        "test_gap": metrics.signed_gap(probs, labels),
-        "test_nll": metrics.nll(probs, labels),
-        "temperature": least_nll.temperature,
-        "scaled_ece": metrics.ece(scaled, labels),
-        "scaled_nll": metrics.nll(scaled, labels),
-        "grid_temperature": least_ece.temperature,
-        "grid_ece": metrics.ece(on_grid, labels),
-        "test_smooth_ece": metrics.smooth_ece(probs, labels),
-        "test_classwise_ece": metrics.classwise_ece(probs, labels),
-        "test_brier": metrics.brier(probs, labels),
-        "test_overconfidence_error": metrics.overconfidence_error(probs, labels),
-        "seconds": outcome.seconds,
-    }
+    found = measures(test, calibration, test)  # nothing of the training images is asked for
+    found["test_confidence"] -= found["test_accuracy"]
+    found["seconds"] = outcome.seconds
+    met = {"train_accuracy": outcome.history.train_accuracy.iloc[-1]}
+    return met | {new: found[old] for old, new in nights.AGAIN.items()}
 
 
 def rows(
@@ -56,8 +80,7 @@ def rows(
     table = []
     for outcome in outcomes:
         measured = row(outcome)
-        if more is not None:
-            measured |= more(outcome, measured)
+        measured |= more(outcome, measured) if more else {}
         table.append({key: outcome.setting[key] for key in ("value", "seed")} | measured)
     return pd.DataFrame(table)
 

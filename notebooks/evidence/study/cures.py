@@ -7,7 +7,7 @@ the likelihood as trained, after a temperature each with the likelihood after it
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -36,43 +36,21 @@ JUDGED = (  # what is said of a cure, by which column, and whether after a tempe
 )
 
 
+def best(rows: pd.DataFrame, losses: Sequence[str], by: str) -> pd.DataFrame:
+    """The runs at the loss and weight decay of the least mean `by`, a row a seed in order."""
+    own = rows[rows.loss.isin(losses)]
+    loss, decay = own.groupby(["loss", "decay"])[by].mean().idxmin()
+    return own[(own.loss == loss) & (own.decay == decay)].sort_values("seed", ignore_index=True)
+
+
 def chosen(cure: str, *, scaled: bool, rows: pd.DataFrame | None = None) -> pd.DataFrame:
-    """The runs of a cure at its best strength and weight decay, a row a seed in order.
+    """The runs of a cure at its `best`.
 
     cure: of `STRENGTHS`. scaled: whether what is compared has a temperature of its own. rows: of
     `nights.table`, by default those stored.
-
-    Raises ValueError where runs are missing: the cure would have fewer to choose from.
     """
     validate.choice("cure", cure, tuple(STRENGTHS))
-    rows = nights.table() if rows is None else rows
-    if missing := _missing(cure, rows):
-        raise ValueError(
-            f"cure must have all its runs stored, but {cure} lacks {missing}; make them with "
-            f"python -m calibkit reproduce nights --scale night"
-        )
-    own = rows[rows.loss.isin(STRENGTHS[cure])]
-    means = own.groupby(["loss", "decay"])[CHOSEN_BY[scaled]].mean()
-    loss, decay = means.idxmin()
-    best = own[(own.loss == loss) & (own.decay == decay)]
-    return best.sort_values("seed", ignore_index=True)
-
-
-def _missing(cure: str, rows: pd.DataFrame) -> int:
-    """How many runs a cure lacks, of each strength, and each decay and seed of cross-entropy."""
-    key = ["decay", "seed"]
-    wanted = set(rows[rows.loss == PLAIN][key].itertuples(index=False, name=None))
-    stored = (
-        set(rows[rows.loss == loss][key].itertuples(index=False, name=None))
-        for loss in STRENGTHS[cure]
-    )
-    return sum(len(wanted - there) for there in stored)
-
-
-def complete(rows: pd.DataFrame | None = None) -> list[str]:
-    """The cures of which all runs are stored, in the order of `STRENGTHS`."""
-    rows = nights.table() if rows is None else rows
-    return [cure for cure in STRENGTHS if not _missing(cure, rows)]
+    return best(nights.table() if rows is None else rows, STRENGTHS[cure], CHOSEN_BY[scaled])
 
 
 def lead(
@@ -100,11 +78,10 @@ def table(rows: pd.DataFrame | None = None) -> pd.DataFrame:
     """Means over the seeds by cure, at its best as trained and at its best after a temperature.
 
     Columns: strength and decay, accuracy, signed gap and ECE as trained; strength and decay,
-    temperature, ECE and NLL after it. Cures that lack runs are left out.
+    temperature, ECE and NLL after it.
     """
-    rows = nights.table() if rows is None else rows
     found = {}
-    for cure in complete(rows):
+    for cure in STRENGTHS:
         plain, cooled = (chosen(cure, scaled=scaled, rows=rows) for scaled in (False, True))
         mean, after = plain.mean(numeric_only=True), cooled.mean(numeric_only=True)
         found[cure] = {

@@ -24,9 +24,9 @@ import torch
 from scipy import optimize
 from torch import Tensor
 
-from calibkit import metrics, recalibration
+from calibkit import metrics
 from calibkit.course import checkout, register
-from calibkit.course.experiments import notes
+from calibkit.course.experiments import notes, strengths
 from calibkit.course.experiments.ways import changes
 from calibkit.lab import data, models, sweep, training
 from calibkit.prioritization import MaxEntropy
@@ -126,13 +126,7 @@ def target(epochs: int, seed: int) -> Tensor:
 
 def selected(one: sweep.Outcome) -> dict[str, float]:
     """What settings are chosen by: the NLL on `cal`, as trained and after the T fitted there."""
-    cal = one.predictions["cal"]
-    T = recalibration.TemperatureScaler().fit(cal.logits, cal.labels)
-    scaled = T.probs(cal.logits, allow_fitted=True)
-    return {
-        "nll": metrics.nll(cal.probs, cal.labels),
-        "scaled_nll": metrics.nll(scaled, cal.labels),
-    }
+    return strengths.nll(one.predictions["cal"])
 
 
 def judged(one: sweep.Outcome) -> list[dict[str, Any]]:
@@ -141,8 +135,8 @@ def judged(one: sweep.Outcome) -> list[dict[str, Any]]:
     KL: mean of KL(posterior || probs), the NLL above that of the exact posterior (nats);
     refinement: what is left of it at the temperature that makes it least.
     """
-    cal, test = one.predictions["cal"], one.predictions["test"]
-    T = recalibration.TemperatureScaler().fit(cal.logits, cal.labels)
+    test = one.predictions["test"]
+    T = strengths.temperature(one)
     refinement = least_excess(test.logits, test.posterior)
     rows = []
     for state, t in (("as trained", 1.0), ("after T", T.temperature)):

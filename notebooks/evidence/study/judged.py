@@ -17,7 +17,7 @@ import pandas as pd
 
 from calibkit.course import checkout, claims, register, verdicts
 from calibkit.course.experiments import nights
-from study import factorial
+from study import cures, factorial
 
 NAME = "verdicts.csv"
 WAITING = "not run yet"  # in place of a word
@@ -66,12 +66,9 @@ def _table(name: str, part: str) -> pd.DataFrame:
 
 def on_photographs(row, ways, listed) -> np.ndarray:
     """The measure of the best of these ways, chosen on the calibration photographs of all seeds."""
-    runs, names = nights.table(), PHOTOGRAPHS[row.state]
+    names = PHOTOGRAPHS[row.state]
     losses = [loss for way in ways for loss in listed.photographs[way]]
-    runs = runs[runs.loss.isin(losses)]
-    best = runs.groupby(["loss", "decay"])[names["chosen by"]].mean().idxmin()
-    own = runs[(runs.loss == best[0]) & (runs.decay == best[1])].sort_values("seed")
-    return own[names[row.measure]].to_numpy()
+    return cures.best(nights.table(), losses, names["chosen by"])[names[row.measure]].to_numpy()
 
 
 def over_epochs(name: str, listed: register.Register) -> pd.DataFrame:

@@ -20,11 +20,11 @@ import numpy as np
 import pandas as pd
 import torch
 
-from calibkit import losses, metrics, mixing, recalibration, validate
+from calibkit import losses, mixing, validate
 from calibkit.course.experiments import nights
 from calibkit.lab import training
 from calibkit.lab.data import Predictions
-from study import photographs
+from study import classifiers, photographs
 from study.photograph_grids import LOSSES, SQUARED
 
 DATASET = "cifar10"
@@ -207,7 +207,7 @@ def trained(
         raise KeyboardInterrupt
     parts = {**made.predictions, "train": made.predict(splits.train)}
     row = {part: getattr(run, part) for part in nights.KEY}
-    row |= measures(parts["train"], parts["calibration"], parts["test"])
+    row |= classifiers.measures(parts["train"], parts["calibration"], parts["test"])
     history = made.history[["epoch", "lr", *EPOCHS]]
     for place, part in enumerate(("loss", "decay", "seed")):
         history.insert(place, part, getattr(run, part))
@@ -238,50 +238,6 @@ def trial_of(run: Run, setting: photographs.Setting, splits: Any) -> training.Tr
         weight_decay=run.decay,
         **CHANGES[run.loss],
     )
-
-
-def measures(train: Predictions, calibration: Predictions, test: Predictions) -> dict[str, float]:
-    """What a row has of its predictions: `nights.MEASURES`, in their order."""
-    row: dict[str, float] = {}
-    for name, part in {"train": train, "calibration": calibration, "test": test}.items():
-        row |= {f"{name}_{what}": number for what, number in _of(part.probs, part.labels).items()}
-    del row["train_ece"]
-    scalers = {
-        "scaled": recalibration.TemperatureScaler(method="nll"),
-        "grid": recalibration.TemperatureScaler(method="ece_grid"),
-    }
-    for name, scaler in scalers.items():
-        scaler.fit(calibration.logits, calibration.labels)
-        probs = scaler.transform(test.logits).softmax(dim=1)
-        row |= {
-            f"{name}_temperature": scaler.temperature,
-            f"{name}_ece": metrics.ece(probs, test.labels),
-            f"{name}_nll": metrics.nll(probs, test.labels),
-            f"{name}_brier": metrics.brier(probs, test.labels),
-        }
-    # what one number was fitted on: to choose by, not to report
-    cooled = scalers["scaled"].probs(calibration.logits, allow_fitted=True)
-    row["calibration_scaled_nll"] = metrics.nll(cooled, calibration.labels)
-    held, hit = metrics.confident_share(test.probs, test.labels)
-    row |= {
-        "test_ada_ece": metrics.ada_ece(test.probs, test.labels),
-        "test_classwise_ece": metrics.classwise_ece(test.probs, test.labels),
-        "test_smooth_ece": metrics.smooth_ece(test.probs, test.labels),
-        "test_brier": metrics.brier(test.probs, test.labels),
-        "test_overconfidence_error": metrics.overconfidence_error(test.probs, test.labels),
-        "test_s99": held,
-        "test_s99_accuracy": hit,
-    }
-    return {name: row[name] for name in nights.MEASURES}
-
-
-def _of(probs: torch.Tensor, labels: torch.Tensor) -> dict[str, float]:
-    return {
-        "accuracy": metrics.accuracy(probs, labels),
-        "confidence": probs.double().amax(dim=1).mean().item(),
-        "ece": metrics.ece(probs, labels),
-        "nll": metrics.nll(probs, labels),
-    }
 
 
 def _halves(parts: dict[str, Predictions]) -> dict[str, np.ndarray]:
