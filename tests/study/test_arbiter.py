@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 import torch
 from matplotlib import pyplot as plt
-from sklearn.linear_model import LogisticRegression
-from study import arbiter, arbiter_figure, arbiter_findings, arbiter_page, contestants
+from study import arbiter, arbiter_figure, arbiter_findings
 
 from calibkit.__main__ import main
 from calibkit.course import checkout
@@ -24,7 +23,7 @@ FEW = ("nothing", "temperature", "SVS", "isotonic")
 @pytest.fixture
 def tiny(monkeypatch):
     monkeypatch.setitem(arbiter.SIZES, "smoke", TINY)
-    few = {name: contestants.MAPS[name] for name in FEW}
+    few = {name: arbiter.MAPS[name] for name in FEW}
     monkeypatch.setattr(arbiter, "taking_part", lambda classes: few)
 
 
@@ -56,7 +55,7 @@ def test_a_run_has_a_row_for_each_fit_and_its_page_tells_them(tiny, tmp_path):
     assert np.isfinite(table[arbiter.MEASURES]).all(axis=None)
     nothing = table[table["map"] == "nothing"].groupby(["classes", "model", "seed"]).kl
     assert (nothing.nunique() == 1).all()  # no label changes it
-    page = arbiter_page.write(path).read_text(encoding="utf-8")
+    page = arbiter_findings.write(path).read_text(encoding="utf-8")
     for words in (*arbiter.MODELS, *FEW, "2 seeds (400 to 401", "60 images", "python -m calibkit"):
         assert words in page
     assert arbiter.stored(tmp_path, "smoke").equals(table)
@@ -99,26 +98,7 @@ def test_the_command_writes_table_and_page(tiny, tmp_path, monkeypatch, capsys):
     assert "--fresh" in capsys.readouterr().err
 
 
-def test_a_wrong_scale_is_named():
-    with pytest.raises(ValueError, match=r"^scale"):
-        arbiter.run("night")
-
-
-def test_a_table_that_is_not_there_says_how_it_is_made(tmp_path):
-    with pytest.raises(FileNotFoundError, match="python -m calibkit arbiter"):
-        arbiter.stored(tmp_path)
-
-
 # --- the data and the distances ---
-
-
-def test_even_or_odd_has_the_sums_of_the_digits_posterior():
-    digits = data.noisy_digits(30, calibration=1, test=1).train
-    halves = arbiter.even_or_odd(digits)
-    odd = digits.posterior[:, [1, 3, 5, 7, 9]].sum(1)
-    assert torch.allclose(halves.posterior[:, 1], odd)
-    assert torch.equal(halves.labels, digits.labels % 2)
-    assert torch.equal(halves.inputs, digits.inputs)
 
 
 def test_a_forest_tells_its_votes_and_one_more_tree():
@@ -129,15 +109,6 @@ def test_a_forest_tells_its_votes_and_one_more_tree():
     assert len(test) == TINY.test
 
 
-def test_a_linear_model_is_that_of_scikit_learn():
-    train, _, test = arbiter.splits(TINY, 2, 400)
-    peer = LogisticRegression(max_iter=1000).fit(
-        train.inputs.flatten(1).numpy(), train.labels.numpy()
-    )
-    expected = peer.predict_proba(test.inputs.flatten(1).numpy())
-    assert np.allclose(arbiter.told(TINY, 2, "linear", 400)[1].probs, expected, atol=1e-6)
-
-
 def test_a_class_that_the_model_never_saw_has_a_finite_logit(monkeypatch):
     train, cal, test = arbiter.splits(TINY, 10, 400)
     fewer = data.Splits(train[train.labels != 3], cal, test)
@@ -145,15 +116,6 @@ def test_a_class_that_the_model_never_saw_has_a_finite_logit(monkeypatch):
     told = arbiter.told(TINY, 10, "linear", 400)[1]
     assert torch.isfinite(told.logits).all()
     assert told.probs[:, 3].max() <= arbiter.FLOOR * 1.01
-
-
-def test_the_posterior_itself_has_no_distance():
-    posterior = data.noisy_digits(200, calibration=1, test=1).train.posterior
-    made = arbiter.distances(posterior, posterior.argmax(1), posterior)
-    assert made["kl"] == pytest.approx(0, abs=1e-9)
-    assert made["squared"] == 0
-    assert made["error"] == pytest.approx(0, abs=1e-9)
-    assert made["accuracy"] == 1
 
 
 def test_distances_agree_with_plain_numpy():
@@ -167,22 +129,15 @@ def test_distances_agree_with_plain_numpy():
     assert made["accuracy"] == (q.argmax(1) == labels).mean()
 
 
-def test_a_probability_of_zero_costs_the_log_of_the_floor():
-    p, q = torch.tensor([[0.25, 0.75]]).double(), torch.tensor([[0.0, 1.0]]).double()
-    kl = arbiter.distances(q, torch.tensor([0]), p)["kl"]
-    expected = 0.25 * math.log(0.25 / arbiter.FLOOR) + 0.75 * math.log(0.75)
-    assert kl == pytest.approx(expected)
-
-
 # --- the maps ---
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("name", contestants.MAPS)
+@pytest.mark.parametrize("name", arbiter.MAPS)
 def test_each_map_comes_near_a_known_truth(name, classes):
-    one = contestants.MAPS[name]
+    one = arbiter.MAPS[name]
     if one.classes not in (None, classes):
-        assert name not in contestants.taking_part(classes)
+        assert name not in arbiter.taking_part(classes)
         return
     logits, labels = scored(3000, classes, temperature=3.0)
     fresh = scored(1000, classes, temperature=3.0, seed=1)[0]
@@ -191,13 +146,6 @@ def test_each_map_comes_near_a_known_truth(name, classes):
     assert probs.shape == (1000, classes)
     assert made["squared"] < (0.08 if name == "nothing" else 0.025)
     assert (made["kl"] > 0.2) == (name == "nothing")
-
-
-def test_a_map_whose_package_is_missing_takes_no_part(monkeypatch):
-    absent = contestants.Contestant(lambda *_: None, "a peer", package="no_such_package")
-    monkeypatch.setitem(contestants.MAPS, "peer", absent)
-    assert "peer" not in contestants.taking_part(10)
-    assert "temperature" in contestants.taking_part(10)
 
 
 # --- what a table says ---
@@ -223,14 +171,6 @@ KL = {
 }
 
 
-def test_means_and_intervals_by_hand():
-    row = arbiter_findings.summary(made_up(KL)).iloc[0]
-    assert row["mean"] == pytest.approx(1.02)
-    assert row["half"] == pytest.approx(4.3027 * 0.01 / math.sqrt(3), rel=1e-4)
-    with pytest.raises(ValueError, match=r"^measure"):
-        arbiter_findings.summary(made_up(KL), "ece")
-
-
 def test_winners_and_who_cannot_be_told_from_them():
     kl = KL | {"SVS": lambda n: 0.5}
     table = made_up(kl)
@@ -249,14 +189,6 @@ def test_the_standing_counts_wins_ranks_and_harm():
     assert made.loc["isotonic", ["rank", "harms"]].tolist() == [3.5, 0.5]
     assert made.loc["nothing", "beats"] == pytest.approx((1 / 3 + 0) / 2)
     assert made.index[-1] in ("isotonic", "nothing")
-
-
-def test_a_map_that_is_not_fitted_on_few_labels_is_ranked_where_it_is():
-    table = made_up(KL | {"Dirichlet": lambda n: 0.3})
-    table = table[(table["map"] != "Dirichlet") | (table.labels > 100)]
-    made = arbiter_findings.standing(table)
-    assert made.loc["Dirichlet", ["wins", "cells", "rank", "beats"]].tolist() == [3, 3, 1, 1]
-    assert made.loc["temperature", "beats"] == pytest.approx((1 + 2 / 4) / 2)
 
 
 def test_from_how_many_labels_on_a_map_pays():
@@ -286,15 +218,6 @@ def test_the_order_of_the_public_benchmark_is_compared():
     assert arbiter_findings.agreement(made_up(order)) == pytest.approx(1)
     assert arbiter_findings.agreement(made_up(backwards)) == pytest.approx(-1)
     assert math.isnan(arbiter_findings.agreement(made_up({"nothing": lambda n: 1.0})))
-
-
-def test_the_harm_is_told_by_labels_and_models():
-    kl = KL | {"temperature": lambda n: 1.25 if n < 100 else 0.5}
-    (said, *_) = arbiter_findings._harm(made_up(kl, labels=(50, 5000)))
-    assert said == (
-        "temperature is worse than nothing in 3 of 3 fits on less than 1,000 labels (there by a KL "
-        "of 0.25) and 0 of 3 fits from 1,000 labels: 3 of 10 classes, MLP"
-    )
 
 
 def test_the_findings_say_what_was_made_up():
@@ -333,25 +256,6 @@ def test_bands_are_those_of_the_difference_from_temperature():
     assert made["SMS", 50] == pytest.approx(4.3027 * 0.02 / math.sqrt(3), rel=1e-4)
 
 
-def test_names_do_not_touch_and_keep_their_order():
-    heights = {"a": 0.2, "b": 0.21, "c": 0.22, "d": 0.9}
-    placed = arbiter_figure._apart(heights, gap=0.1)
-    assert sorted(placed, key=placed.get) == list("abcd")
-    assert np.diff(list(placed.values())).min() >= 0.1 - 1e-12
-    assert placed["d"] == pytest.approx(0.9)
-    low = arbiter_figure._apart({"a": 0.0, "b": 0.01, "c": 0.02}, gap=0.1)
-    assert list(low.values()) == pytest.approx([0, 0.1, 0.2])
-    assert arbiter_figure._apart({"a": 0.0, "b": 0.01, "c": 0.9}, gap=0.1)["c"] == pytest.approx(
-        0.9
-    )
-    assert arbiter_figure._apart({}) == {}
-
-
-def test_a_map_without_a_look_is_named():
-    with pytest.raises(ValueError, match=r"^maps must be one of"):
-        arbiter_figure.figure(made_up(KL), maps=["nothing", "no map"])
-
-
 # --- what is stored ---
 
 
@@ -369,4 +273,4 @@ def test_the_stored_table_holds_all_that_was_asked_and_its_page_agrees():
     assert table.groupby(["classes", "model"]).ngroups == 8
     assert json.loads(json.dumps(settings)) == settings
     page = path.with_suffix(".md").read_text(encoding="utf-8")
-    assert page == arbiter_page.report(table, settings, "laptop")
+    assert page == arbiter_findings.report(table, settings, "laptop")

@@ -5,9 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from study import cures, night_runs
-
-from calibkit.course.experiments import nights
+from study import cures
 
 
 def rows(**means):
@@ -41,32 +39,6 @@ def test_a_lead_is_paired_by_seed():
         for loss in ("label smoothing .05", "cross-entropy")
     )
     assert found.tolist() == (own - plain).tolist()
-
-
-def test_a_cure_with_fewer_runs_to_choose_from_is_named_and_left_out():
-    made = rows()
-    short = made[(made.loss != "label smoothing .1") | (made.decay == 0) | (made.seed == 0)]
-    with pytest.raises(ValueError, match=r"label smoothing lacks 1; .*reproduce nights"):
-        cures.chosen("label smoothing", scaled=False, rows=short)
-    assert cures.complete(short) == ["cross-entropy"]
-    assert "label smoothing" in cures.complete(made)
-    with pytest.raises(ValueError, match="cure must be"):
-        cures.chosen("sleep", scaled=False, rows=made)
-
-
-def test_every_strength_is_a_loss_of_the_list():
-    for loss in itertools.chain.from_iterable(cures.STRENGTHS.values()):
-        assert loss in night_runs.CHANGES or loss == cures.PLAIN
-
-
-def test_the_stored_table_has_every_cure_that_is_complete():
-    table = cures.table()
-    assert list(table.index) == cures.complete()
-    plain = nights.table().query("loss == 'cross-entropy'")
-    best = plain.groupby("decay").calibration_nll.mean().idxmin()
-    assert table.loc["cross-entropy", ("as trained", "decay")] == best
-    own = plain[plain.decay == best].test_ece.mean()
-    assert table.loc["cross-entropy", ("as trained", "ECE")] == pytest.approx(own)
 
 
 def test_verdicts_say_what_they_compare():

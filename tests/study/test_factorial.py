@@ -9,7 +9,6 @@ from study import factorial
 
 from calibkit import metrics
 from calibkit.course import register
-from calibkit.course.experiments import ways
 from calibkit.lab import sweep
 
 LISTED = register.read()
@@ -119,8 +118,3 @@ def test_it_goes_on_where_it_was(tmp_path, monkeypatch):
     assert len(calls) == many
     assert whole.revision.notna().all()
     factorial.splits.cache_clear()
-
-
-def test_another_name_of_a_way_is_refused():
-    with pytest.raises(ValueError, match="way must be one of"):
-        ways.changes("mixing", 0.1)

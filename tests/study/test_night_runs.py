@@ -3,14 +3,12 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from study import night_runs
 from study.night_runs import SETTING, Run
 
 from calibkit import metrics, recalibration
-from calibkit.__main__ import main
 from calibkit.course.experiments import nights
 from calibkit.lab.data import prepared
 
@@ -57,20 +55,6 @@ def test_the_list_begins_with_what_lessons_show_and_names_nothing_twice():
     assert [run.seed for run in every[27:45]] == [0] * 6 + [1] * 6 + [2] * 6
     assert {run.network for run in every[27:45]} == {"ResNet-8", "LeNet-5"}
     assert set(night_runs.runs(1)) == {run for run in every if run.seed == 0}
-
-
-def test_every_stored_run_is_one_of_the_list():
-    stored = set(nights.table(None)[nights.KEY].itertuples(index=False, name=None))
-    assert stored <= {run.key for run in night_runs.runs(3)}
-
-
-def test_the_settings_are_those_that_the_readme_states():
-    recipe = SETTING.recipe
-    assert (SETTING.train, SETTING.calibration, SETTING.test) == (20_000, 5_000, 5_000)
-    assert (recipe.epochs, recipe.batch_size) == (15, 128)
-    assert (recipe.lr, recipe.schedule) == (0.1, "cosine")
-    assert recipe.augment is None
-    assert recipe.mix is None
 
 
 def test_each_run_is_stored_as_the_row_that_its_logits_give(root, tmp_path, listed):
@@ -132,17 +116,6 @@ def test_ctrl_c_loses_nothing_that_is_finished(root, tmp_path, listed, monkeypat
     assert night_runs.left(1, None, tmp_path) == []
 
 
-def test_a_training_that_is_interrupted_in_itself_is_not_stored(root, monkeypatch):
-    really = night_runs.training.train_trials
-    monkeypatch.setattr(
-        night_runs.training,
-        "train_trials",
-        lambda *trials, **options: [replace(really(*trials, **options)[0], interrupted=True)],
-    )
-    with pytest.raises(KeyboardInterrupt):
-        night_runs.trained(LIST[0], TINY, root=root, device="cpu")
-
-
 def test_a_loss_that_stops_being_finite_is_told_and_passed_over(
     root, tmp_path, listed, monkeypatch, capsys
 ):
@@ -161,18 +134,6 @@ def test_a_loss_that_stops_being_finite_is_told_and_passed_over(
     assert night_runs.left(1, None, tmp_path) == LIST[:1]
 
 
-def test_two_processes_store_the_same_runs(root, tmp_path, listed):
-    for jobs in (1, 2):
-        assert finish(root, tmp_path / str(jobs), jobs=jobs) == 0
-    one, two = (nights.table(None, tmp_path / str(jobs)) for jobs in (1, 2))
-    order = [*nights.KEY, "test_accuracy"]
-    pd.testing.assert_frame_equal(
-        one[order].sort_values(nights.KEY, ignore_index=True),
-        two[order].sort_values(nights.KEY, ignore_index=True),
-        atol=0.03,
-    )
-
-
 def test_a_write_that_breaks_leaves_the_old_file_and_no_part(root, tmp_path, listed, monkeypatch):
     finish(root, tmp_path, network="ConvNet-24")
     home = tmp_path / nights.FOLDER
@@ -186,24 +147,3 @@ def test_a_write_that_breaks_leaves_the_old_file_and_no_part(root, tmp_path, lis
     with pytest.raises(OSError, match="No space"):
         finish(root, tmp_path)
     assert {path.name: path.read_bytes() for path in home.iterdir()} == before
-
-
-def test_an_unknown_loss_or_network_is_named():
-    with pytest.raises(ValueError, match=r"loss must be one of .*, got 'focal, gamma 9'"):
-        Run("ConvNet-24", "focal, gamma 9", 0.0, 0)
-    with pytest.raises(ValueError, match=r"network must be one of .*, got 'AlexNet'"):
-        night_runs.left(3, "AlexNet")
-
-
-def test_hours_are_those_of_the_network():
-    table = pd.DataFrame({"network": ["ResNet-8"] * 3, "seconds": [360.0, 720.0, 9_000.0]})
-    alike = [Run("ResNet-8", "cross-entropy", 0.0, seed) for seed in (0, 1)]
-    assert night_runs.hours(alike, table) == pytest.approx(0.4)
-    other = [Run("LeNet-5", "cross-entropy", 0.0, 0)]
-    assert night_runs.hours(other, table) == pytest.approx(0.2)
-
-
-def test_the_command_needs_the_photographs(tmp_path, capsys):
-    folders = ["--root", str(tmp_path), "--target", str(tmp_path / "tables")]
-    assert main(["reproduce", "nights", "--seeds", "1", "--device", "cpu", *folders]) == 2
-    assert "python -m data_scripts cifar10" in capsys.readouterr().err

@@ -37,14 +37,6 @@ def test_the_half_image_is_blank_on_its_right_and_keeps_truth_and_labels():
     assert torch.equal(seen.labels, test.labels)
 
 
-def test_the_event_is_an_eight_or_a_nine():
-    probs, _ = rows()
-    event = pharmacy.event(probs)
-    assert event.sum(dim=1).tolist() == pytest.approx([1] * 500)
-    assert torch.allclose(event[:, 1], probs[:, 8] + probs[:, 9])
-    assert pharmacy.dangerous(torch.arange(10)).tolist() == [False] * 8 + [True] * 2
-
-
 def test_the_four_models(trained):
     whole, half = trained
     four, known = pharmacy.four(whole, half), pharmacy.truth(whole)
@@ -71,17 +63,6 @@ def test_the_refinement_of_the_posterior_is_its_own_variance_and_that_of_a_const
     assert tablets.refinement(constant, known, 5000) == pytest.approx(base * (1 - base))
 
 
-def test_the_costs_of_reading():
-    costs = pharmacy.reading_costs(wrong=10, passed=50, ask=1)
-    assert costs.shape == (11, 10)
-    for typed in range(10):
-        for true in range(10):
-            passed = true >= 8 and typed < 8
-            expected = 0 if typed == true else 50 if passed else 10
-            assert costs[typed, true] == expected
-    assert (costs[10] == 1).all()
-
-
 @pytest.mark.parametrize("name", [*tablets.WAYS, *tablets.MEMBERS])
 def test_each_way_is_a_trial_of_its_own(name):
     made, plain = tablets.way(SIZE, name, 0), tablets.way(SIZE, "03 as trained", 0)
@@ -94,11 +75,3 @@ def test_each_way_is_a_trial_of_its_own(name):
     )
     assert changed == (name != "03 as trained")
     assert torch.equal(made.score["test"].posterior, plain.score["test"].posterior)
-
-
-def test_rare_classes_are_rare_and_noisy_labels_noisy():
-    counts = tablets.way(budget("laptop"), "07 rare classes", 0).train.labels.bincount()
-    assert counts.max() > 30 * counts.min()
-    noisy = tablets.way(SIZE, "06 label noise", 0).train.labels
-    wrong = (noisy != pharmacy.splits(SIZE, 0).train.labels).double().mean()
-    assert wrong == pytest.approx(0.27, abs=0.05)

@@ -1,6 +1,5 @@
 """The lessons' experiments on photographs: what is trained, measured and claimed."""
 
-import shutil
 from dataclasses import replace
 
 import pandas as pd
@@ -11,7 +10,7 @@ from study.engine import setting_of
 from study.photograph_grids import EXPERIMENTS
 from study.photographs import SETTINGS, Setting, corrupted, splits_of, trial_of
 
-from calibkit import corruptions, curation, losses, metrics, recalibration
+from calibkit import corruptions, losses, metrics
 from calibkit.__main__ import main
 from calibkit.course import experiments
 from calibkit.lab import data, training
@@ -64,56 +63,9 @@ def run(name, root, **options):
     return engine.run(name, "laptop", root=root, **options)
 
 
-def test_the_parts_share_no_image_and_the_seed_shuffles_them(root):
-    one, other = (splits_of("squares", TINY, seed, root) for seed in (0, 1))
-    assert [len(part) for part in one] == [40, 20, 30]
-    rows = {tuple(x.flatten().tolist()) for part in one for x in part.inputs}
-    assert len(rows) == 90
-    assert not torch.equal(one.train.inputs, other.train.inputs)
-
-
 def trial(name, value, root):
     splits = splits_of("squares", TINY, 0, root)
     return trial_of(EXPERIMENTS[name], TINY, splits, value, 0), splits
-
-
-def test_what_is_kept_is_trained_again_when_its_loss_changes(root, monkeypatch):
-    one = {"values": ["balanced", "step, weighted"], "seeds": [0]}
-    done = run("imbalance", root, **one)
-
-    monkeypatch.setitem(photograph_grids.WEIGHTS, "weighted", lambda counts: counts.float())
-    changed = run("imbalance", root, **one).table.test_nll != done.table.test_nll
-    assert changed.tolist() == [False, True]
-
-
-def test_a_smaller_set_gets_as_many_steps(root):
-    small, _ = trial("size", 0.2, root)
-    assert len(small.train) == 8
-    assert small.recipe.epochs == 5
-
-
-def test_noise_moves_labels_and_nothing_else(root):
-    noisy, splits = trial("noise", 0.4, root)
-    assert torch.equal(noisy.train.inputs, splits.train.inputs)
-    assert 0 < (noisy.train.labels != splits.train.labels).sum() <= 16
-    assert torch.equal(trial("noise", 0.0, root)[0].train.labels, splits.train.labels)
-
-
-def test_an_imbalance_keeps_some_classes_whole_and_thins_out_others(root):
-    whole, splits = trial("imbalance", "balanced", root)
-    assert torch.equal(whole.train.labels, splits.train.labels)
-    assert whole.recipe.epochs == 1
-    size = splits.train.labels.bincount()
-    thinned, _ = trial("imbalance", "exponential, none", root)
-    counts = thinned.train.labels.bincount(minlength=3)
-    order = curation.imbalance(splits.train.labels, 100, seed=0).order
-    expected = (size[order] * torch.tensor([1, 0.1, 0.01])).round().clamp(min=1)
-    assert counts[order].tolist() == expected.tolist()
-    assert thinned.recipe.epochs == round(40 / counts.sum().item())  # equal steps
-    step, _ = trial("imbalance", "step, none", root)
-    assert step.train.labels.bincount()[order].tolist() == [*size[order[:2]].tolist(), 1]
-    again, _ = trial("imbalance", "exponential, sampling", root)
-    assert set(again.train.labels.bincount().tolist()) == {int(counts.max())}
 
 
 def test_mitigations_weigh_the_classes_by_their_training_images(root):
@@ -133,18 +85,6 @@ def test_mitigations_weigh_the_classes_by_their_training_images(root):
     assert smooth.recipe.loss.keywords == {"alpha": 0.1}
     assert trial("imbalance", "step, focal, gamma 2", root)[0].recipe.loss.keywords == {"gamma": 2}
     assert plain.recipe.loss is torch.nn.functional.cross_entropy
-
-
-def test_the_commonest_and_the_rarest_class_are_judged_by_images_of_them(root):
-    done = run("imbalance", root, values=["exponential, rho 10"], seeds=[0, 1])
-    for outcome, row in zip(done.outcomes, done.table.itertuples(), strict=True):
-        counts = outcome.trial.train.labels.bincount(minlength=3)
-        test = outcome.predictions["test"]
-        common, rare = test.labels == counts.argmax(), test.labels == counts.argmin()
-        assert len(counts.unique()) == 3
-        assert row.common_ece == metrics.ece(test.probs[common], test.labels[common])
-        assert row.rare_ece == metrics.ece(test.probs[rare], test.labels[rare])
-        assert row.class_gap == row.rare_ece - row.common_ece
 
 
 def test_people_wrote_the_training_labels_and_no_others(root):
@@ -203,33 +143,6 @@ def test_strangers_come_from_another_dataset_on_the_scale_of_the_first(root):
     assert row.elsewhere_scaled_confidence == pytest.approx(cooled.amax(dim=1).mean().item())
 
 
-def test_grey_letters_are_shown_in_the_colours_and_the_size_of_photographs(root):
-    done = run("strange", root, values=["cross-entropy"], seeds=[0])
-    shown = done.outcomes[0].trial.score["elsewhere"].inputs
-    mean, std = (part.view(-1, 1, 1) for part in prepared.channel_statistics("cifar10", root))
-    images = shown * std + mean
-    letters = data.load("notmnist", split="test", root=root, normalise=False).inputs
-    assert images.shape == (120, 3, 16, 16)
-    assert torch.allclose(images[:, 0], images[:, 2], atol=1e-6)
-    assert torch.allclose(images.mean(dim=(1, 2, 3)), letters.mean(dim=(1, 2, 3)), atol=0.03)
-    assert -1e-6 < images.min() < images.max() < 1 + 1e-6
-    assert "elsewhere_auroc" in done.table
-
-
-def test_measures_under_corruptions_are_those_after_the_temperature_of_clean_images(root):
-    done = run("shift", root, values=[0, 5], seeds=[0, 1])
-    for outcome, row in zip(done.outcomes, done.table.itertuples(), strict=True):
-        clean = outcome.predictions["calibration"]
-        T = recalibration.TemperatureScaler().fit(clean.logits, clean.labels)
-        test = outcome.predictions["test"]
-        cooled = T.probs(test.logits)
-        assert row.scaled_brier == pytest.approx(metrics.brier(cooled, test.labels), abs=1e-6)
-        assert row.scaled_ada_ece == pytest.approx(metrics.ada_ece(cooled, test.labels), abs=1e-6)
-        assert row.test_ada_ece == metrics.ada_ece(test.probs, test.labels)
-        measured = metrics.classwise_ece(cooled, test.labels)
-        assert row.scaled_classwise_ece == pytest.approx(measured, abs=1e-6)
-
-
 def test_a_target_chooses_by_what_it_knew_after_as_many_epochs(root, monkeypatch):
     monkeypatch.setitem(SETTINGS, "laptop", replace(TINY, recipe=Recipe(epochs=3, batch_size=16)))
     value = "focal, 20% by the target's entropy"
@@ -254,14 +167,6 @@ def test_a_target_chooses_by_what_it_knew_after_as_many_epochs(root, monkeypatch
     kept = training.train_trials([again], device="cpu", progress=False)[0].logits["train"]
     assert torch.allclose(guided.target, kept, atol=1e-4)
     assert not torch.allclose(kept[0], kept[2], atol=1e-2)
-
-
-def test_strangers_that_are_missing_are_said_before_the_training(root, capsys):
-    shutil.rmtree(root / "svhn")
-    assert main(["reproduce", "elsewhere", "--root", str(root), "--device", "cpu"]) == 2
-    assert "python -m data_scripts svhn" in capsys.readouterr().err
-    with pytest.raises(ValueError, match=r"dataset must be one of .*'mnist'.*, got 'squares'"):
-        run("elsewhere", root, dataset="squares")
 
 
 def test_strange_images_are_noisy_ones_and_noise_alone(root):
@@ -291,22 +196,6 @@ def test_strange_images_are_noisy_ones_and_noise_alone(root):
         assert row[f"noise_{scaled}confidence"] == pytest.approx(confidence, abs=1e-5)
 
 
-def test_losses_and_mixing_are_what_they_are_called(root):
-    assert trial("focal", "focal, gamma 2", root)[0].recipe.loss.keywords == {"gamma": 2.0}
-    assert trial("mixup", 0.0, root)[0].recipe.mix is None
-    assert trial("mixup", 0.3, root)[0].recipe.mix.keywords == {"alpha": 0.3}
-    values = ("mixup, alpha .1", "label smoothing .1")
-    mixed, smoothed = (trial("rivals", value, root)[0].recipe for value in values)
-    assert (mixed.mix.keywords, smoothed.mix) == ({"alpha": 0.1}, None)
-    assert smoothed.loss.keywords == {"alpha": 0.1}
-
-
-def test_the_deep_network_is_the_one_of_the_scale(root):
-    heads = [trial("depth", value, root)[0].model().head for value in EXPERIMENTS["depth"].values]
-    assert [head.in_features for head in heads] == [84, 64]  # LeNet-5, ResNet-8
-    assert setting_of(EXPERIMENTS["depth"], "paper").network == "ResNet-110"
-
-
 def test_the_temperature_is_fitted_on_the_calibration_images(root):
     done = run("noise", root, values=[0.0], seeds=[0])
     (outcome,), row = done.outcomes, done.table.iloc[0]
@@ -321,55 +210,6 @@ def test_the_temperature_is_fitted_on_the_calibration_images(root):
         t / 10: metrics.ece((10 * cal.logits / t).softmax(1), cal.labels) for t in range(1, 101)
     }
     assert row.grid_temperature == pytest.approx(min(errors, key=errors.get))
-
-
-def test_every_experiment_judges_values_of_its_own_grid():
-    for name, experiment in EXPERIMENTS.items():
-        assert set(experiment.between) <= set(experiment.grid("laptop")), name
-        assert set(experiment.grid("laptop")) <= set(experiment.values), name
-        rising = pd.DataFrame(
-            [
-                {
-                    "seed": s,
-                    "value": v,
-                    experiment.compared[0]: 0.1 + (v == experiment.between[1]) * (0.1 + s / 100),
-                }
-                for s in range(3)
-                for v in experiment.values
-            ]
-        )
-        expected = "HOLDS" if experiment.expect == "above" else "REVERSED"
-        assert reports.verdict(name, rising).word == expected
-
-
-def test_the_noise_rises_along_the_order_of_the_classes(root):
-    noisy, splits = trial("class-noise", 0.5, root)
-    wrong = noisy.train.labels != splits.train.labels
-    share = torch.stack([wrong[splits.train.labels == k].double().mean() for k in range(3)])
-    order = photograph_grids.class_order(splits.train, 0)
-    assert share[order[0]] == 0 < share[order[2]]
-    clean, _ = trial("class-noise", 0.0, root)
-    assert torch.equal(clean.train.labels, splits.train.labels)
-    outcome = run("class-noise", root, values=[0.5], seeds=[0])
-    test, row = outcome.outcomes[0].predictions["test"], outcome.table.iloc[0]
-    for column, place in (("clean_ece", 0), ("noisy_ece", 2)):
-        own = test.labels == order[place]
-        assert row[column] == metrics.ece(test.probs[own], test.labels[own])
-    assert row.class_gap == row.noisy_ece - row.clean_ece
-
-
-def test_parts_of_the_images_are_taken_after_one_epoch_on_all(root):
-    for value, kind in (
-        ("10 % of highest entropy", "MaxEntropy"),
-        ("10 % by chance", "RandomPart"),
-    ):
-        select = trial("parts", value, root)[0].recipe.select
-        assert (type(select).__name__, select.share, select.warmup) == (kind, 0.1, 1)
-    assert trial("parts", "all", root)[0].recipe.select is None
-    paper = setting_of(EXPERIMENTS["parts"], "paper")
-    splits = splits_of("squares", TINY, 0, root)
-    as_there = trial_of(EXPERIMENTS["parts"], paper, splits, "10 % by chance", 0)
-    assert (as_there.recipe.epochs, as_there.recipe.select.warmup) == (200, 10)
 
 
 @pytest.mark.parametrize("network", ["ResNet-110", "WRN-26-10", "DenseNet-121"])
@@ -387,59 +227,11 @@ def test_another_network_takes_the_place_of_the_scales_own(network, root):
         setting_of(EXPERIMENTS["width"], "paper", "ResNet-1000")
 
 
-def test_several_experiments_are_run_one_after_the_other(root, capsys):
-    assert NAMES[:4] == ("noise", "focal", "mixup", "size")  # what the lessons show first
-    arguments = ["--root", str(root), "--dataset", "squares", "--target", str(root / "out")]
-    arguments += ["--device", "cpu", "--network", "LeNet-5", "--seeds", "2"]
-    assert main(["reproduce", "mixup", "noise", *arguments]) == 0
-    for name in ("mixup", "noise"):
-        page = (root / "out" / "laptop" / f"{name}-squares-LeNet-5.md").read_text(encoding="utf-8")
-        assert "LeNet-5, 1 epochs" in page
-        assert "--network LeNet-5`" in page
-
-
-@pytest.mark.parametrize("scale", ["laptop", "night", "gpu", "paper"])
-@pytest.mark.parametrize("name", NAMES)
-def test_every_scale_has_a_setting_that_builds(name, scale):
-    setting = setting_of(EXPERIMENTS[name], scale)
-    with torch.device("meta"):
-        assert photographs.NETWORKS[setting.network](3, 10).head.out_features == 10
-    if scale == "paper":
-        assert setting.seeds == 5
-
-
-def test_the_papers_own_settings():
-    focal = setting_of(EXPERIMENTS["focal"], "paper")
-    assert (focal.network, focal.recipe.epochs) == ("ResNet-50", 350)
-    assert focal.recipe.rate(150) == pytest.approx(0.01)
-    assert focal.recipe.rate(250) == pytest.approx(0.001)
-    assert setting_of(EXPERIMENTS["mixup"], "paper").network == "ResNet-34"
-
-
-def test_what_takes_long_has_half_of_the_images_at_night():
-    sizes = {name: setting_of(EXPERIMENTS[name], "night").train for name in NAMES}
-    whole = {"noise", "augmentation", "mixup"}
-    assert {name for name, size in sizes.items() if size == 40_000} == whole
-    assert sizes.pop("form") == 5_000  # whose settings are chosen with as many
-    assert {size for name, size in sizes.items() if name not in whole} == {20_000}
-
-
 def test_the_command_line_trains_writes_and_prints(root, capsys):
     arguments = ["--root", str(root), "--dataset", "squares", "--target", str(root / "out")]
     assert main(["reproduce", "mixup", "--device", "cpu", *arguments]) == 0
     assert "X1" in capsys.readouterr().out
     assert (root / "out" / "laptop" / "mixup-squares.csv").exists()
-
-
-def test_what_is_missing_is_said_with_the_remedy(root, capsys):
-    assert main(["reproduce", "noise", "--root", str(root), "--dataset", "stl10"]) == 2
-    assert "python -m data_scripts stl10" in capsys.readouterr().err
-    assert main(["reproduce", "naps"]) == 2
-    assert "naps" in capsys.readouterr().err
-    with pytest.raises(ValueError, match="huge"):
-        engine.run("noise", "huge")
-    with pytest.raises(FileNotFoundError, match="reproduce noise --scale gpu"):
-        experiments.stored("noise", "gpu", root)
 
 
 def test_a_lesson_shows_what_is_stored_and_trains_where_it_is_told_to(root, monkeypatch):
@@ -468,55 +260,6 @@ def test_the_steps_of_a_grid_are_judged_one_by_one():
     steps = reports.verdicts("noise", pd.DataFrame(rows))
     assert [step.word for step in steps] == ["HOLDS", "REVERSED", "HOLDS", "HOLDS"]
     assert steps[1].statement == "ECE at share of labels shuffled 0.2 is larger than at 0.1"
-
-
-def test_a_name_is_compared_with_the_first_one():
-    ece = {"cross-entropy": 0.1, "focal, gamma 1": 0.05, "focal, gamma 2": 0.12, "FLSD-53": 0.02}
-    rows = [
-        {"seed": seed, "value": value, "test_ece": level * (1 + seed * 1e-3)}
-        for seed in range(3)
-        for value, level in ece.items()
-    ]
-    steps = reports.verdicts("focal", pd.DataFrame(rows))
-    assert [step.word for step in steps] == ["HOLDS", "REVERSED", "HOLDS"]
-
-
-def test_steps_can_be_named_pair_by_pair():
-    experiment = EXPERIMENTS["guided"]
-    rows = [
-        {
-            "seed": seed,
-            "value": value,
-            "test_ece": 0.1 * (1 + seed / 100) * (0.5 if "target" in value else 1),
-        }
-        for seed in range(3)
-        for value in experiment.values
-    ]
-    steps = reports.verdicts("guided", pd.DataFrame(rows))
-    assert [step.claim for step in steps] == ["P3"] * 12 + ["P2"] * 9
-    assert steps[0].statement.endswith(
-        "10% by the target's entropy is smaller than at cross-entropy, 10% by entropy"
-    )
-    less = pd.DataFrame([row for row in rows if "label" not in row["value"]])
-    assert len(reports.verdicts("guided", less)) == 9 + 6  # what was not run is not judged
-
-
-def test_a_step_can_belong_to_another_claim(tmp_path):
-    rows = [
-        {"value": value, "seed": seed, "test_ece": 0.2 - (value == "Brier") * (0.1 + seed / 100)}
-        for seed in range(3)
-        for value in EXPERIMENTS["soft"].values
-    ]
-    table = pd.DataFrame(rows)
-    steps = {step.claim: step for step in reports.verdicts("soft", table)}
-    assert steps["T4"].claim == "T4"
-    (tmp_path / "night").mkdir()
-    table.to_csv(tmp_path / "night" / "soft.csv", index=False)
-    found = reports.photographed(tmp_path)
-    by_claim = {claim: [len(one.steps) for one in tables] for claim, tables in found.items()}
-    assert by_claim == {"T2": [2], "T3": [1], "T4": [2]}
-    brier = next(step for step in found["T4"][0].steps if "Brier" in step.statement)
-    assert brier.word == "HOLDS"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -548,10 +291,3 @@ def test_the_whole_grid_runs_and_is_reported(name, root):
     trained = done.table[: len(last)]  # under corruptions the first severity is trained alone
     assert len(trained) == (2 if experiment.one_network else len(done.table))
     assert last.test_nll.to_numpy() == pytest.approx(trained.test_nll.to_numpy(), abs=1e-4)
-
-
-@pytest.mark.device
-@pytest.mark.parametrize("name", NAMES)
-def test_an_experiment_runs_on_each_device(name, root, device):
-    done = run(name, root, seeds=[0], device=device, cache=False)
-    assert done.table.test_nll.notna().all()

@@ -3,7 +3,6 @@
 import functools
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from study import rare_classes
@@ -55,48 +54,3 @@ def test_the_prior_in_the_loss_is_that_of_the_training_set():
     assert trial("in the loss", 1.0).recipe.loss(z, target).item() == pytest.approx(
         expected.item(), rel=1e-6
     )
-
-
-def test_every_class_counts_the_same():
-    probs = torch.tensor([[0.5, 0.5], [0.5, 0.5], [0.5, 0.5], [0.75, 0.25]])
-    found = rare_classes.class_nll(probs, torch.tensor([0, 0, 0, 1]))
-    assert found == pytest.approx(0.5 * (np.log(2) + np.log(4)))
-
-
-def test_a_setting_is_the_least_mean_and_says_where_its_grid_ends():
-    rows = [
-        {"way": way, "strength": s, "decay": d, "form": "step", "seed": seed, "nll": 1.0 + seed}
-        for way, strengths in rare_classes.WAYS.items()
-        for s in strengths
-        for d in rare_classes.DECAYS
-        for seed in (0, 1)
-    ]
-    table = pd.DataFrame(rows)
-    inner = (table.way == "focal") & (table.strength == 2.0) & (table.decay == 1e-3)
-    table.loc[inner, "nll"] = [1.9, 0.9]  # not the least of any one seed, but of the mean
-    single = (table.way == "focal") & (table.strength == 1.0) & (table.decay == 0.0)
-    table.loc[single, "nll"] = [0.95, 2.1]
-    found = rare_classes.chosen(table, "step", "as trained").set_index("way")
-    assert tuple(found.loc["focal", ["strength", "decay"]]) == (2.0, 1e-3)
-    assert not found.loc["focal", "edge"]
-    assert found.loc["sampling", "edge"]
-
-
-def test_the_stored_table_has_every_setting():
-    table = rare_classes.stored()
-    wanted = pd.DataFrame(rare_classes.settings())
-    columns = list(wanted)
-    assert len(table) == len(wanted)
-    assert set(map(tuple, table[columns].values)) == set(map(tuple, wanted[columns].values))
-    assert table[["nll", "repaired_nll"]].gt(0).all(axis=None)
-
-
-@pytest.mark.slow
-def test_a_stored_row_is_made_again():
-    one = {"way": "weighted", "strength": 0.75, "decay": 1e-3, "form": "exponential", "seed": 100}
-    (made,) = rare_classes.train(budget("laptop"), [one], device="cpu").to_dict("records")
-    table = rare_classes.stored()
-    same = (table[list(one)] == pd.Series(one)).all(axis=1)
-    kept = table[same].iloc[0]
-    assert made["nll"] == pytest.approx(kept.nll, rel=0.02)
-    assert made["repaired_nll"] == pytest.approx(kept.repaired_nll, rel=0.02)

@@ -107,38 +107,3 @@ def test_word_vectors_of_a_file_are_where_the_training_starts(root):
     _, vocabulary = texts.text_splits("trec", done.task.setting, 0, root)
     assert start[vocabulary.numbers["moon"]].tolist() == [1, 2, 3]
     assert not torch.equal(done.outcomes[0].run.model.body.words.weight, start)
-
-
-def test_scales_and_losses(root):
-    assert setting_of(texts.TEXTS["20newsgroups"], "paper").recipe.epochs == 50
-    for experiment in texts.TEXTS.values():
-        assert setting_of(experiment, "paper").seeds == 5
-    one = {"seeds": [0], "root": root, "progress": False}
-    done = engine.run("text", dataset="20newsgroups", values=["MMCE, weight 2"], **one)
-    assert done.outcomes[0].trial.recipe.loss.keywords == {"weight": 2.0}
-    done = engine.run("text", dataset="sst2", values=["mixup .2"], **one)
-    assert done.outcomes[0].trial.recipe.mix.keywords == {"alpha": 0.2}
-
-
-def test_bad_arguments_are_named(root, capsys):
-    with pytest.raises(ValueError, match="dataset must be one of '20newsgroups'"):
-        engine.run("text", dataset="cifar10")
-    with pytest.raises(ValueError, match="dataset must be one of '20newsgroups'"):
-        engine.run("text")
-    with pytest.raises(ValueError, match="scale"):
-        engine.run("text", "night", dataset="trec")
-    with pytest.raises(ValueError, match="network must be left out for 'text'"):
-        engine.run("text", dataset="trec", network="LeNet-5")
-    greedy = replace(setting_of(texts.TEXTS["20newsgroups"], "laptop"), test=100)
-    with pytest.raises(ValueError, match="more texts"):
-        texts.text_splits("20newsgroups", greedy, 0, root)
-    assert main(["reproduce", "text", "--dataset", "trec", "--root", "/nowhere"]) == 2
-    assert "python -m data_scripts trec" in capsys.readouterr().err
-
-
-@pytest.mark.device
-@pytest.mark.parametrize("value", ["MMCE, weight 2", "FLSD-53"])
-def test_texts_are_read_on_each_device(value, root, device):
-    options = {"values": [value], "seeds": [0], "root": root, "device": device, "cache": False}
-    done = engine.run("text", dataset="20newsgroups", progress=False, **options)
-    assert done.table.test_nll.notna().all()

@@ -16,36 +16,12 @@ SIZE = budget("smoke")
 SETTING = {"width": 8, "place": "few", "pixels": "in place", "rate": 0.01, "decay": 0.1, "seed": 0}
 
 
-@pytest.mark.parametrize("kind", architectures.KINDS)
-@pytest.mark.parametrize("width", architectures.WIDTHS.values())
-def test_networks_read_digits(kind, width):
-    net = architectures.network(kind, width)()
-    assert net(torch.zeros(3, 1, 8, 8)).shape == (3, architectures.K)
-    assert architectures.weights(kind, width) == sum(w.numel() for w in net.parameters())
-
-
-def test_another_kind_is_refused():
-    with pytest.raises(ValueError, match=r"kind must be one of attention, .* got 'LSTM'"):
-        architectures.network("LSTM", 8)
-
-
 @pytest.mark.parametrize("place", architectures.PLACES)
 def test_steps_are_equal(place):
     size = budget("laptop")
     n = architectures.images(size)[place]
     made = architectures.epochs(size, n) * -(-n // architectures.BATCH)
     assert made == architectures.steps(size)
-
-
-def test_the_exchange_keeps_pixels_and_posterior():
-    part = architectures.digits(SIZE, 0).test
-    moved = architectures.exchanged(part)
-    assert torch.equal(moved.posterior, part.posterior)
-    assert not torch.equal(moved.inputs, part.inputs)
-    assert torch.equal(moved.inputs.flatten(1).sort().values, part.inputs.flatten(1).sort().values)
-    # the same pixel goes to the same place in every image
-    first, second = (architectures.exchanged(part[i : i + 1]).inputs for i in (0, 1))
-    assert torch.equal(torch.cat([first, second]), moved.inputs[:2])
 
 
 def test_a_dense_network_cannot_tell_the_exchange():
@@ -91,13 +67,6 @@ def test_rows_say_what_is_measured():
     assert plain["claimed"] == pytest.approx(plain["gap"], abs=1e-6)
 
 
-def test_the_stored_table_has_every_setting():
-    table = architectures.stored()
-    names = [*architectures.CONTEST, "strength", "decay", "seed"]
-    wanted = [tuple(one[name] for name in names) for one in architectures.settings()]
-    assert sorted(wanted) == sorted(table[names].itertuples(index=False, name=None))
-
-
 def test_a_contest_gets_its_least_mean():
     table = architectures.stored()
     best = architectures.chosen(table, "after T")
@@ -107,28 +76,3 @@ def test_a_contest_gets_its_least_mean():
         same = (table[list(architectures.CONTEST)] == contest).all(axis=1)
         means = table[same].groupby(["strength", "decay"]).scaled_nll.mean()
         assert means.idxmin() == (row.rate, row.decay)
-
-
-def test_no_choice_after_T_lies_at_the_end_of_what_was_tried():
-    assert not architectures.chosen(architectures.stored(), "after T").edge.any()
-
-
-def test_contests_are_chosen_by_what_they_must_have(monkeypatch):
-    asked = {}
-    monkeypatch.setattr(
-        architectures.sweep, "run", lambda make, grid, **options: asked.update(grid=grid) or grid
-    )
-    grid = architectures.at_best(
-        SIZE, "after T", range(2), among={"width": 32, "pixels": "in place"}
-    )
-    assert {(one["width"], one["pixels"]) for one in grid} == {(32, "in place")}
-    assert len(grid) == len(architectures.KINDS) * len(architectures.PLACES) * 2
-
-
-@pytest.mark.slow
-def test_a_stored_row_is_made_again():
-    size, table = budget("laptop"), architectures.stored()
-    row = table[(table.kind == "dense") & (table.place == "few")].iloc[0]
-    setting = row.drop(["nll", "scaled_nll"]).to_dict()
-    again = architectures.train(size, [setting], device="cpu", cache=False, progress=False)
-    assert again.nll.item() == pytest.approx(row.nll, abs=5e-3)

@@ -1,6 +1,5 @@
 """Focal loss with each gamma: what is trained, the stored table, the model of two weights."""
 
-import pandas as pd
 import pytest
 import torch
 
@@ -19,26 +18,6 @@ def test_a_trial_has_the_gamma_the_decay_and_the_epochs_that_it_names(gamma):
     labels = torch.arange(20) % 10
     assert made.recipe.loss(z, labels) == losses.focal(z, labels, gamma=gamma)
     assert set(made.score) == {"train", "cal", "test"}
-
-
-def test_the_stored_table_has_every_setting_and_the_least_is_chosen():
-    table, wanted = faded.stored(), pd.DataFrame(faded.settings())
-    columns = list(wanted)
-    assert set(map(tuple, wanted[columns].values)) == set(map(tuple, table[columns].values))
-    means = table.groupby(["strength", "decay"]).scaled_nll.mean()
-    best = faded.chosen(table)
-    assert set(best) == set(faded.GAMMAS)
-    for gamma, decay in best.items():
-        assert means[gamma].idxmin() == decay
-
-
-@pytest.mark.slow
-def test_a_stored_row_is_made_again():
-    one = {"way": "gamma 3", "strength": 3.0, "decay": 3e-3, "seed": 101}
-    (made,) = faded.train(budget("laptop"), [one], device="cpu").to_dict("records")
-    table = faded.stored()
-    kept = table[(table[list(one)] == pd.Series(one)).all(axis=1)].iloc[0]
-    assert made["scaled_nll"] == pytest.approx(kept.scaled_nll, rel=0.02)
 
 
 @pytest.mark.parametrize("gamma", [0.0, 1.0, 3.0])

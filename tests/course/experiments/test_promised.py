@@ -1,17 +1,15 @@
 """Images of three scanners, networks that read them, and what their sets cover."""
 
-import functools
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 
 from calibkit import conformal
-from calibkit.course.experiments import promised, strengths
+from calibkit.course.experiments import promised
 from calibkit.course.scale import budget
-from calibkit.lab import data, sweep
+from calibkit.lab import data
 
 SMOKE = budget("smoke")
 
@@ -20,12 +18,6 @@ def reader(n=3000, seed=5):
     """The test images of an exact reader who is made a little too sure."""
     drawn, scanner = promised.scans(n, seed)
     return (drawn.posterior.clamp(min=1e-12).log() * 1.5).softmax(dim=1), drawn, scanner
-
-
-def test_the_shares_of_the_scanners_are_those_that_were_asked():
-    assert promised.scans(1000, 0).scanner.bincount().tolist() == [500, 300, 200]
-    assert promised.scans(1001, 0, (0.1, 0.2, 0.7)).scanner.bincount(minlength=3).sum() == 1001
-    assert set(promised.scans(50, 0, (1, 0, 0)).scanner.tolist()) == {0}
 
 
 def test_each_image_has_the_posterior_of_its_own_scanner():
@@ -56,18 +48,6 @@ def test_each_way_trains_what_it_names(way):
         assert recipe.mix.keywords == {"alpha": strength}
 
 
-def test_members_of_an_ensemble_differ_in_their_seed_alone():
-    one, other = (promised.trial(SMOKE, "cross-entropy", 0.0, 1e-2, 3, m) for m in (0, 1))
-    assert one.seed != other.seed
-
-
-def test_difficulty_parts_the_images():
-    _, drawn, _ = reader(500)
-    masks = promised.difficulty(drawn.posterior)
-    assert torch.equal(sum(mask.long() for mask in masks.values()), torch.ones(500).long())
-    assert drawn.posterior[masks["hard"]].amax() < 0.6
-
-
 def test_mean_size_and_coverage_are_those_of_the_sets():
     probs, drawn, scanner = reader()
     groups = {"old": scanner == 2}
@@ -94,32 +74,3 @@ def test_coverage_on_one_scanner_is_that_of_a_loop():
         inside = conformal.exact_coverage(1 - probs["test"] <= limit, test.data.posterior)
         expected.append(inside[test.scanner == 2].mean().item())
     assert promised.on_scanner(probs, SMOKE, 0, scanner=2) == pytest.approx(expected)
-
-
-def test_a_stated_classifier_returns_its_inputs():
-    rows = np.array([[0.2, 0.8], [0.9, 0.1]])
-    stated = promised.Stated(2).fit(rows, [1, 0])
-    assert np.array_equal(stated.predict_proba(rows), rows)
-    assert stated.predict(rows).tolist() == [1, 0]
-
-
-def test_a_network_is_cooled_by_its_tune_images():
-    recipe = functools.partial(promised.trial, SMOKE, "cross-entropy", 0.0, 1e-4)
-    outcome = sweep.run(recipe, {"seed": [0]}, device="cpu", progress=False).outcomes[0]
-    logits, tune = promised.of_network(outcome), promised.part(SMOKE, "tune", 0).data
-    T = promised.fitted(logits, tune)
-    probs = promised.temperature(logits, tune)
-    assert set(probs) == {"tune", "cal", "test"}
-    torch.testing.assert_close(probs["test"], (logits["test"] / T).softmax(dim=1))
-
-
-def test_the_stored_table_has_every_setting_on_the_selection_seeds():
-    table = promised.stored()
-    wanted = pd.DataFrame(promised.settings())
-    assert len(table) == len(wanted)
-    assert sorted(table.seed.unique()) == list(strengths.SELECTION)
-    best = promised.chosen(table)
-    assert set(best) == set(promised.WAYS)
-    for way, one in best.items():
-        mine = table[table.way == way].groupby(["strength", "decay"]).scaled_nll.mean()
-        assert mine.idxmin() == (one["strength"], one["decay"])

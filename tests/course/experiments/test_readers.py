@@ -13,23 +13,6 @@ POSTERIOR = readers.population(SIZE, 0).posterior
 COARSE = readers.coarse(POSTERIOR)
 
 
-def test_the_population_has_twice_the_test_images_of_the_scale():
-    assert POSTERIOR.shape == (2 * SIZE.test, 10)
-
-
-@pytest.mark.parametrize("T", [0.5, 1.0, 2.0])
-def test_the_exact_error_is_zero_at_one_alone(T):
-    error = metrics.true_calibration_error(readers.tempered(POSTERIOR, T), POSTERIOR)
-    assert error == pytest.approx(0, abs=1e-6) if T == 1 else error > 0.05
-
-
-def test_the_coarse_reader_is_canonically_calibrated_and_keeps_the_favourite():
-    assert (COARSE.argmax(dim=1) == POSTERIOR.argmax(dim=1)).double().mean() > 0.99
-    for row in COARSE.unique(dim=0):
-        same = (row == COARSE).all(dim=1)
-        assert POSTERIOR[same].mean(dim=0).allclose(row)
-
-
 def test_the_parts_add_up_to_the_expected_brier_score():
     for probs, known in ((readers.tempered(POSTERIOR, 1.5), POSTERIOR), (COARSE, COARSE)):
         expected = ((probs - POSTERIOR).square() + POSTERIOR * (1 - POSTERIOR)).sum(dim=1).mean()

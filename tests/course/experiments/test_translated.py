@@ -1,6 +1,5 @@
 """Translators of the toy pair: what is trained, what is chosen, and what follows own words."""
 
-import pandas as pd
 import pytest
 import torch
 
@@ -27,24 +26,6 @@ def test_a_plan_has_the_loss_the_decay_and_the_sentences_that_it_names(way):
     assert translated.plan(SMOKE, way, 30, 1, padded=True).steps == SMOKE.steps // 2
 
 
-def test_the_sentences_of_parts_and_seeds_differ():
-    texts = [
-        translated.drawn(SMOKE, part, seed).texts(source=True)
-        for part in translated.PARTS
-        for seed in (0, 1)
-    ]
-    assert len({tuple(text[:20]) for text in texts}) == len(texts)
-
-
-def test_the_stored_table_has_every_setting_and_the_least_is_chosen():
-    table, wanted = translated.stored(), pd.DataFrame(translated.settings())
-    columns = list(wanted)
-    assert set(map(tuple, wanted[columns].values)) == set(map(tuple, table[columns].values))
-    means = table.groupby(["way", "strength", "decay"]).scaled_nll.mean()
-    for way, best in translated.chosen(table).items():
-        assert means[way].idxmin() == (best["strength"], best["decay"])
-
-
 @pytest.fixture(scope="module")
 def run():
     plan = translated.plan(SMOKE, "cross-entropy", 50, 0)
@@ -60,13 +41,6 @@ def test_greedy_words_are_those_of_the_beam_of_one(run):
     assert pairs.texts(sentences) == pairs.texts(expected)
     assert probs.shape[:2] == sentences.shape
     assert probs.sum(dim=2).allclose(torch.ones(1, dtype=torch.float64))
-
-
-def test_drawn_words_depend_on_the_seed_alone(run):
-    pairs = translated.drawn(SMOKE, "test", 0)[:8]
-    one, same, other = (translated.written(run, pairs, seed)[1] for seed in (1, 1, 2))
-    assert torch.equal(one, same)
-    assert one.shape != other.shape or not torch.equal(one, other)
 
 
 def test_after_true_prefixes_the_law_itself_is_right_as_often_as_it_says():
@@ -86,12 +60,3 @@ def test_after_an_impossible_word_nothing_is_right():
     assert own.possible.tolist() == [True, True, False, False]
     assert own.right[2:].tolist() == [0, 0]
     assert pair.target[0, -1] == END
-
-
-@pytest.mark.slow
-def test_a_stored_row_is_made_again():
-    one = {"way": "focal", "strength": 2.0, "decay": 0.1, "seed": 101}
-    (made,) = translated.train(translated.budget("laptop"), [one]).to_dict("records")
-    table = translated.stored()
-    kept = table[(table[list(one)] == pd.Series(one)).all(axis=1)].iloc[0]
-    assert made["scaled_nll"] == pytest.approx(kept.scaled_nll, rel=0.02)

@@ -1,0 +1,85 @@
+"""What all studies share: grids, stored tables, the choice of the best, a row made again."""
+
+import pandas as pd
+import pytest
+from study import forms, rare_classes, strangers
+
+from calibkit.course.experiments import (
+    architectures,
+    choices,
+    faded,
+    mixed,
+    notes,
+    promised,
+    soft_targets,
+    strengths,
+    translated,
+)
+from calibkit.course.scale import budget
+
+MODULES = {
+    "architectures": (architectures, {"kind": "dense", "place": "few"}),
+    "choices": (choices, {"choice": "entropy", "share": 0.3, "noise": 0.4}),
+    "faded": (faded, {"strength": 3.0, "decay": 1e-3}),
+    "mixed": (mixed, {"way": "mixup", "strength": 0.2}),
+    "notes": (notes, {"way": "smoothing", "strength": 0.1}),
+    "promised": (promised, {"way": "focal", "strength": 2.0}),
+    "soft_targets": (soft_targets, {"way": "MMCE, plain", "strength": 1.0}),
+    "rare_classes": (rare_classes, {"way": "weighted", "strength": 0.75}),
+    "shifted": (strangers, {"way": "mixup", "strength": 0.4}),
+    "translated": (translated, {"way": "focal", "strength": 2.0}),
+    "architectures_photographs": (forms, {}),
+}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_stored_table_has_every_setting_once(name):
+    study = MODULES[name][0].STUDY
+    table, keys = study.stored(), list(study.grid[0])
+    wanted = pd.DataFrame(study.grid).sort_values(keys, ignore_index=True)[keys]
+    found = table.sort_values(keys, ignore_index=True)[keys]
+    pd.testing.assert_frame_equal(found, wanted, check_dtype=False)
+    assert set(wanted.seed) == set(strengths.SELECTION)
+    assert table.drop(columns=keys).gt(0).all(axis=None)
+    assert study.name == name
+
+
+def test_the_least_mean_is_chosen_and_an_end_of_the_grid_is_named():
+    grid = strengths.settings({"a": (0.1, 0.2, 0.3), "b": (0.1, 0.2, 0.3)}, (1, 2, 3), (0, 1))
+    table = pd.DataFrame(grid).assign(nll=lambda rows: 1.0 + rows.seed)
+    best = (table.way == "a") & (table.strength == 0.2) & (table.decay == 2)
+    table.loc[best, "nll"] = [1.3, 1.3]  # not the least of seed 0, but of the mean
+    end = (table.way == "b") & (table.strength == 0.2) & (table.decay == 3)
+    table.loc[end, "nll"] = 0.5
+    found = strengths.chosen(table, "nll").set_index("way")
+    assert tuple(found.loc["a", ["strength", "decay", "nll", "edge"]]) == (0.2, 2, 1.3, False)
+    assert tuple(found.loc["b", ["strength", "decay", "nll", "edge"]]) == (0.2, 3, 0.5, True)
+    assert strengths.best(table, "nll")["b"] == {"strength": 0.2, "decay": 3}
+
+
+@pytest.mark.parametrize("name", ["mixed", "promised", "rare_classes", "translated"])
+def test_a_smoke_of_each_kind_of_study(name):
+    module = MODULES[name][0]
+    size = translated.SMOKE if module is translated else budget("smoke")
+    train = module.train if module is translated else module.STUDY.train
+    options = {} if module is translated else {"device": "cpu", "cache": False, "progress": False}
+    made = train(size, module.STUDY.grid[:1], **options)
+    assert list(made)[: len(module.STUDY.grid[0])] == list(module.STUDY.grid[0])
+    assert made.filter(like="nll").gt(0).all(axis=None)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in MODULES if name != "architectures_photographs"])
+def test_a_stored_row_is_made_again(name):
+    module, where = MODULES[name]
+    table, study = module.STUDY.stored(), module.STUDY
+    kept = table[(table[list(where)] == pd.Series(where)).all(axis=1)].iloc[[0]]
+    one = kept[list(study.grid[0])].to_dict("records")
+    if module is translated:
+        (made,) = translated.train(translated.budget("laptop"), one).to_dict("records")
+    else:
+        (made,) = study.train(budget("laptop"), one, device="cpu", progress=False).to_dict(
+            "records"
+        )
+    for measure in kept.filter(like="nll"):
+        assert made[measure] == pytest.approx(kept[measure].item(), rel=0.02)
