@@ -421,8 +421,8 @@ for way, runs in all_images.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Fresh noise is best in both: it is more data of the right kind. Shift makes the gap small, too, but *costs* accuracy: no
-# digit of the test is moved. Flip costs as much and leaves the gap: a flipped 2 is no 2. A small gap alone does not show
+# Fresh noise is best in both. Shift makes the gap small, too, but *costs* accuracy: a moved digit keeps a label that may no longer be the
+# likeliest (with labels from its exact posterior shift *raises* the accuracy: [evidence](evidence/05_dataset_size.ipynb)). Flip costs as much and leaves the gap: a flipped 2 is no 2. A small gap alone does not show
 # that an augmentation suits the data.
 #
 # </details>

@@ -312,21 +312,21 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 41 of 100, and 42 with mixup. Nearly as many are almost surely wrong, and deserve even more doubt. Mixup spreads doubt; it does not
-# put it in the right place. The ECE is small all the same: answers that deserve more confidence and answers that deserve less cancel.
+# 41 of 100, and 42 with mixup. Nearly as many are almost surely wrong, and deserve even more doubt. The network cannot tell them apart: any
+# calibrated network of this accuracy shows the same. Mixup spreads doubt; it does not tell more images apart. The ECE is small all the same: answers that deserve more confidence and answers that deserve less cancel.
 #
 # </details>
 #
 # ## The answer
 #
 # **No. On our digits, with the best weight decay and one temperature, the plain network has an NLL of 0.604 and mixup 0.605; only
-# blended images with whole labels help (0.578). And no network is unsure just where it should be: four in ten of its doubts are needless.**
+# blended images with whole labels help (0.578). And neither tells the doubtful images apart: four in ten doubts are needless, and nearly as many too small.**
 #
 # ## Three things to take away
 #
 # 1. Before something new wins, give the old network its best weight decay and a temperature.
 # 2. Take a cure apart, and ask of each half what it does alone.
-# 3. A confidence that is right on average may be in doubt about the wrong images.
+# 3. A confidence that is right on average says little of single images: calibration is not resolution.
 #
 # ## Recall
 #

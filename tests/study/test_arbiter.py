@@ -241,7 +241,8 @@ def test_the_figure_draws_the_means_and_names_every_line():
     assert set(lines) == set(KL)
     assert lines["SMS"].get_xdata().tolist() == [50, 500]
     assert lines["SMS"].get_ydata().tolist() == pytest.approx([0.72, 0.42])
-    assert {text.get_text() for text in ax.texts} == set(KL)
+    (legend,) = figure.legends
+    assert {text.get_text() for text in legend.get_texts()} == set(KL)
     assert (ax.get_xscale(), ax.get_yscale(), ax.get_title()) == ("log", "log", "MLP, 10 classes")
     assert ax.get_ylim()[1] > 1.02  # the model as it is
     assert "SMS from 0.72 at 50 to 0.42 at 500" in alt_text.describe(figure)

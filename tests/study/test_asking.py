@@ -8,7 +8,7 @@ import torch
 from study import asking
 from study.asking import Answered
 
-from calibkit.course.experiments import answers, facts, speaker
+from calibkit.course.experiments import answers, facts
 from calibkit.lab.text import pad
 
 
@@ -29,9 +29,10 @@ def test_the_probability_of_each_wording_is_that_of_its_words():
     for row, prompt in enumerate(prompts.tolist()):
         begun = [word for word in prompt if word]
         whole = pad([[*begun, *facts.VOCABULARY.encode(words)] for words, _ in facts.ANSWERS])
-        lengths = torch.full((len(whole),), len(begun))
         with torch.no_grad():
-            expected = speaker.log_prob(known().model, whole, lengths).exp().double()
+            log = known().model(whole[:, :-1]).log_softmax(dim=2)
+        steps = log.gather(2, whole[:, 1:, None])[..., 0] * (whole[:, 1:] != 0)
+        expected = steps[:, len(begun) - 1 :].sum(dim=1).exp().double()
         torch.testing.assert_close(found[row], expected, atol=1e-6, rtol=1e-3)
     assert (found.sum(dim=1) <= 1 + 1e-5).all()
 

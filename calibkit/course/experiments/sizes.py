@@ -7,6 +7,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -41,8 +42,12 @@ def trial(
     seed: int,
     epochs: int | None = None,
     batch_size: int = BATCH,
+    **options: Any,
 ) -> training.Trial:
-    """A network with two hidden layers on a part of the pool, scored on that, `cal` and `test`."""
+    """A network with two hidden layers on a part of the pool, scored on that, `cal` and `test`.
+
+    options: more of `training.trial`.
+    """
     learn, splits = part(size, fraction, seed), digits(size, seed)
     return training.trial(
         NETWORK,
@@ -51,6 +56,7 @@ def trial(
         seed=seed,
         epochs=size.epochs if epochs is None else epochs,
         batch_size=batch_size,
+        **options,
     )
 
 

@@ -23,6 +23,7 @@ from calibkit.pictures import palette
 from study.judged import NAME, WAITING, counts, over_epochs
 
 START, END = "<!-- the register -->", "<!-- end of the register -->"
+BRIEF, END_BRIEF = "<!-- in brief -->", "<!-- end of the brief -->"
 PAGE, COMPARED = "claims.md", "claims_compared.md"
 FIGURES = {"as trained": "claims_as_trained.svg", "after T": "claims_after_T.svg"}
 CURES = ("T1", "T2", "T3", "T4", "T4b", "F5", "F6", "X1", "X3", "X4", "X5", "P2")  # come first
@@ -33,6 +34,10 @@ LOOKS = {
     "text": (palette.GREEN, "^"),
     "other": (palette.GREY, "D"),
 }
+BESIDE = {  # claims of cures beside cross-entropy
+    "T2": "smoothing", "T3": "penalty", "T4": "MMCE", "T4b": "Brier", "F5": "focal loss",
+    "X1": "mixup",
+}  # fmt: skip
 WIDE = 30  # margins, beyond which a mark stands at the edge
 
 
@@ -119,6 +124,52 @@ def words(rows: pd.DataFrame) -> str:
     return "; ".join(f"{row.data} {row.word}" for row in rows.itertuples()) or claims.NONE
 
 
+def brief(rows: pd.DataFrame, shown: pd.DataFrame, listed: Sequence[register.Claim]) -> str:
+    """Markdown: which cures help after a temperature, what longer training changes, what is left.
+
+    shown: of `over_epochs`, of digits.
+    """
+
+    def after(data: str, word: str) -> str:
+        own = rows[(rows.data == data) & (rows.state == "after T") & (rows.word == word)]
+        told = own[own.claim.isin(BESIDE) & (own.measure == "NLL")]
+        pairs = zip(told.claim, told.estimate, strict=True)
+        return ", ".join(f"{BESIDE[claim]} {number(value)}" for claim, value in pairs) or "none"
+
+    waiting = dict.fromkeys(rows[rows.word == WAITING].claim)
+    prepared = [f"{claim.id} ({claim.says})" for claim in listed if claim.tested == "prepared"]
+    return f"""**Which cures help once all networks have a temperature?** NLL minus cross-entropy's.
+Digits, ten seeds: better by more than the margin of .02: {after("digits", "HOLDS")}; within it:
+{after("digits", "WITHIN")}; worse: {after("digits", "REVERSED")}. Photographs, three seeds: within
+it: {after("photographs", "WITHIN")}; open: {after("photographs", "OPEN")}.
+
+**What does longer training change?** Digits, means of ten seeds, without a word; each way at its
+best strength and weight decay beside cross-entropy at its best
+([figure](images/claims_epochs_digits.svg)):
+
+{over_time(shown)}
+
+**What was not tested?** Never run: {"; ".join(prepared)}. Not run yet in part:
+{", ".join(waiting)}. Photographs had 15 epochs, where the papers have 160 to 350, one network and
+three seeds. The table below has what is left of each claim."""
+
+
+def over_time(shown: pd.DataFrame) -> str:
+    """Markdown: by epochs the ways beyond the margin of cross-entropy, on either side."""
+    epochs = sorted(shown.epochs.unique())
+    head = ["beside cross-entropy", *(f"{one} epochs" for one in epochs)]
+    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    for (state, measure), part in shown.groupby(["state", "measure"], sort=False):
+        means = part.groupby(["epochs", "way"], sort=False).difference.mean()
+        margin = {"ECE": 0.01, "NLL": 0.02}[measure]
+        for word, sign in (("lower", -1), ("higher", 1)):
+            beyond = [means[one].index[sign * means[one] > margin] for one in epochs]
+            cells = [", ".join(way.replace(",", "") for way in found) or "none" for found in beyond]
+            told = f"{measure} {state}: {word} by more than {margin:g}"
+            lines.append(f"| {' | '.join([told, *cells])} |")
+    return "\n".join(lines)
+
+
 def overview(rows: pd.DataFrame, listed: Sequence[register.Claim]) -> str:
     """Markdown: a row a claim."""
     head = ["claim", "in plain words", "tested", "as trained", "after T", "without T"]
@@ -154,6 +205,9 @@ def pages(rows: pd.DataFrame, listed: Sequence[register.Claim], page: str) -> di
     """The texts of the two pages; page: what claims.md holds now."""
     before, _, rest = page.partition(START)
     after = rest.partition(END)[2]
+    short = brief(rows, over_epochs("digits", register.read()), listed)
+    head, rest = before.partition(BRIEF)[0], before.partition(END_BRIEF)[2]
+    before = f"{head}{BRIEF}\n\n{short}\n\n{END_BRIEF}{rest}"
     told = f"{START}\n\n{counts(rows)}.\n\n{overview(rows, listed)}\n\n{END}"
     head = (
         "# Every comparison of the register\n\n[Claims](claims.md) has them in one line a claim. "

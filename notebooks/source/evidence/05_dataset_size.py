@@ -13,7 +13,7 @@ from study import reports
 
 from calibkit import metrics, recalibration
 from calibkit.course import experiments, verdicts
-from calibkit.course.experiments import sizes, soft_targets
+from calibkit.course.experiments import shifted, sizes, soft_targets
 from calibkit.course.scale import begin
 from calibkit.lab import sweep
 from calibkit.metrics import plane
@@ -266,6 +266,24 @@ def of_way(way, column="ECE"):
 
 on_photographs = experiments.on_photographs("augmentation", SCALE, device=device)
 reports.shown(on_photographs)
+
+# %% [markdown]
+# Why does shift cost accuracy? A moved digit keeps its old label, though another digit may now be the likelier one. Here each moved image gets a label
+# drawn from *its* exact posterior, each time it is shown (new labels are new data, too):
+
+# %%
+def moved(images, labels, *, classes, generator):
+    """A `mix` that shifts the images and draws their labels from the exact posterior."""
+    seen = sizes.shift(images, generator)
+    drawn = torch.multinomial(shifted.exact(seen, sizes.NOISE), 1, generator=generator)[:, 0]
+    return seen, torch.nn.functional.one_hot(drawn, classes).float()
+
+
+redrawn = sweep.run(lambda seed: sizes.trial(size, 1.0, seed, mix=moved), {"seed": seeds}, device=device)
+relabelled = pd.DataFrame([numbers(one) for one in redrawn.outcomes]).accuracy.to_numpy()
+for name, accuracy in {"old labels": of_way("shift", "accuracy"), "redrawn labels": relabelled}.items():
+    mean, low, high = verdicts.interval(accuracy - of_way("none", "accuracy"))
+    print(f"shift, {name}: accuracy {mean:+.3f} [{low:+.3f}, {high:+.3f}] beside no shift")
 
 # %% tags=["nbval-check-output"]
 words, (less, more) = "taking shift and fresh noise away raises the ECE", ("none", "shift and fresh noise")
