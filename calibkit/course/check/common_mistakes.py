@@ -244,13 +244,6 @@ def _changes(value) -> dict[str, Callable]:
     return (TABLES if value.ndim == 2 else FLOATS) | ANY_FLOATS
 
 
-def _alike(one, other) -> bool:
-    """Whether both are floats of one shape."""
-    return all(isinstance(v, Tensor) and v.is_floating_point() for v in (one, other)) and (
-        one.shape == other.shape
-    )
-
-
 def _with(name: str, change: Callable):
     return lambda reference, a: reference(**(a | {name: change(a[name])}))
 
@@ -315,15 +308,6 @@ def of_arguments(arguments: Arguments) -> Iterator[Diagnosis]:
             yield words.replace("{}", name), _with(name, change)
     for one, other in combinations(arguments, 2):
         yield f"`{one}` and `{other}` are exchanged.", _exchanged(one, other)
-        if _alike(arguments[one], arguments[other]):
-            for epsilon in EPSILONS:
-                yield (
-                    f"`{one}` and `{other}` were both raised by an epsilon of {epsilon:g}, which "
-                    "moves the result more than rounding may.",
-                    lambda reference, a, one=one, other=other, epsilon=epsilon: reference(
-                        **(a | {one: a[one] + epsilon, other: a[other] + epsilon})
-                    ),
-                )
     yield "the last sample was left out.", _cut(slice(None, -1))
     yield "the first sample was left out.", _cut(slice(1, None))
 

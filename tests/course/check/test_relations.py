@@ -46,6 +46,7 @@ def means(x, factor):
         (scaled, lambda x, f: 2.302585093 * f * x, "ln 10, as if a logarithm had base 10"),
         (scaled, lambda x, f: 1.004 * f * x, "They are close but not equal"),
         (scaled, lambda x, f: f * x * x.shape[0] ** 0.5, "square root of the length of axis 0"),
+        (scaled, lambda x, f: f * x / len(x) ** 0.5, "too small by the factor of the square root"),
         (scaled, lambda x, f: f * x / x.shape[1] * len(x), "axis 0 of `x` divided by the length"),
         (scaled, lambda x, f: x * f * f**0.5, "too large by the factor of the square root of `fac"),
         (scaled, lambda x, f: (x * f).flatten().roll(3).view(x.shape), "at other places"),
