@@ -53,3 +53,20 @@ def test_by_hand():
     assert found.frequency.tolist() == [0.5, 1.0]
     assert found.miscalibration == pytest.approx(4 * 0.0625 / 5)
     assert found.uncertainty == pytest.approx(0.6 * 0.4)
+
+
+def test_a_calibrated_model_lies_in_its_band_and_a_sharpened_one_does_not():
+    generator = torch.Generator().manual_seed(0)
+    posterior = (2 * torch.randn(2000, 4, generator=generator, dtype=torch.float64)).softmax(1)
+    labels = torch.multinomial(posterior, 1, generator=generator)[:, 0]
+    share = []
+    for probs in (posterior, (2 * posterior.log()).softmax(1)):
+        found = metrics.corp(probs, labels)
+        low, high = found.band()
+        assert (low <= high).all()
+        inside = (found.frequency >= low) & (found.frequency <= high)
+        share.append(found.counts[inside].sum() / len(labels))
+    assert share[0] > 0.75
+    assert share[1] < 0.5
+    assert np.array_equal(found.band(seed=0), (low, high))
+    assert not np.array_equal(found.band(seed=1), (low, high))
