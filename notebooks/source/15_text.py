@@ -1,9 +1,8 @@
 # %% [markdown]
 # # 15 · Text: the same words in another order
 #
-# **Question.** "Fever, then a tablet" is a treatment; "a tablet, then fever" may be a side effect. Ben's program sorts the
-# notes of a hospital ward, and its report says that it is calibrated. Has it read the order of the words? And may one
-# trust its confidence on short notes?
+# **Question.** "Fever, then a tablet" is a treatment; "a tablet, then fever" may be a side effect. Ben's program sorts the notes of a ward,
+# and its report says that it is calibrated. Has it read the order of the words? And may one trust its confidence on short notes?
 #
 # **Predict before you run:** on notes of 15 or 16 words a network (CNN) is 7 points too sure. On notes of 3 or 4 words it is right on 62 %.
 # **How sure is it of these?** Write down a number, then run the cell and move the second slider.
@@ -45,11 +44,10 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. Notes whose truth is known
 #
-# Nobody knows the exact posterior of a real text. So we write the author ourselves. Behind every word stands a topic
-# (symptom, drug, meal or rest) that nobody sees. From word to word the topic changes at random, and says a
-# word, mostly one of its own five. This is a **hidden Markov chain**. The classes differ in *how the topics
-# follow each other*. An arrow is the commonest move (70 %); otherwise the topic stays (20 %) or goes the opposite way
-# (10 %):
+# Nobody knows the exact posterior of a real text, so we write the author ourselves. Behind every word stands a hidden topic (symptom,
+# drug, meal or rest). From word to word the topic changes at random; each topic has five words of its own and mostly says one of these. This is a
+# **hidden Markov chain**. The classes differ in *how the topics follow each other*. An arrow is the commonest move (70 %); else the topic stays
+# (20 %) or goes the opposite way (10 %):
 
 # %% tags=["drawing"]
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -77,17 +75,16 @@ for note in (["fever", "tablet", "sleep"], ["sleep", "tablet", "fever"]):
     print(" ".join(note) + ":", ", ".join(f"{name} {p:.0%}" for name, p in zip(ward.classes, said, strict=True)))
 
 # %% [markdown]
-# "Side effect" goes round the same circle as "infection", in the opposite direction. So two notes of the same three words have
-# different posteriors.
+# "Side effect" is the circle of "infection" in the opposite direction. So the same three words in another order have another posterior.
 #
 # ## 2. Ben: "My program is a simple one"
 #
-# Ben's program gives each word a list of numbers that it learns, a **word vector**, and takes the mean over the note: a **bag of
-# words**. Short notes are filled up with the number 0, the **padding**. A **padding mask**, `texts != 0`, says which places hold words.
+# Ben's program learns a list of numbers for each word, a **word vector**, and takes the mean over the note: a **bag of words**. Short notes
+# are filled up with the number 0, the **padding**. A **padding mask**, `texts != 0`, says which places hold words.
 #
 # ### Exercise: a mean over words
 #
-# *Difficulty: easy · importance: high · 7 minutes*
+# *Difficulty: easy · importance: high · 8 minutes*
 #
 # `vectors` (n, length, D) are the vectors at each place, which need not be zero at the padding; `texts` (n, length) are the numbers of
 # the words. Return the mean vector (n, D) over the *words* of each text. Ben's network below uses yours.
@@ -126,9 +123,9 @@ check.masked_mean(my_masked_mean)
 check.keep(my_masked_mean)
 
 # %% [markdown]
-# **Predict before you run:** the best possible reader is right on 85 of 100 notes. On how many is this network right?
+# The best possible reader is right on 85 of 100 notes. And this network?
 
-# %% tags=["answer"]
+# %%
 from calibkit.course.mine import masked_mean
 
 class Bag(torch.nn.Module):
@@ -147,17 +144,11 @@ new = bag.predict(test)
 print(f"{new.correct.double().mean():.1%} right, {new.confidence.mean():.1%} sure")
 
 # %% [markdown]
-# <details><summary>What came out</summary>
+# On about half: no bag of words can be right on more. Write a note backwards, and its bag stays the same. But the note is as likely under "infection"
+# as the backward note is under "side effect".
 #
-# On 47 of 100, and no bag of words can be right on more than one half. Write a note backwards: the bag stays the same. And the note is
-# as likely under "infection" as the backward note is under "side effect" (turn the path of topics around: each step of 70 % becomes
-# a step of 70 % of the other class). So the bag cannot tell these two apart.
-#
-# </details>
-#
-# Three other networks look at the order: the *CNN* at three neighbouring words at a time, the *LSTM* from left to right, the *transformer* at all
-# words. **Your move.** Shuffle the words of every test note. Who keeps its answers has not read the order. How sure are the others of
-# shuffled notes? Then try a change of your own: reverse the notes.
+# Three other networks look at the order: the *CNN* at three neighbouring words at a time, the *LSTM* from left to right, the *transformer* at
+# all words. **Your move:** shuffle the words of every test note. Whoever keeps its answers has not read the order. Then reverse the notes.
 
 # %% tags=["drawing"]
 swept = sweep.run(lambda reader, seed: notes.trial(size, reader, seed),
@@ -222,15 +213,15 @@ for one in swept.where(seed=SEED):
 # %% [markdown]
 # <details><summary>What you may have found</summary>
 #
-# The bag keeps its predictions. The accuracy of all others falls to about one half, but their confidence stays far above it: a network does not notice
-# that a note makes no sense. On reversed notes their accuracy falls far lower, since a reversed infection reads like a side effect.
+# The others fall to about one half when shuffled, far lower when reversed. But their confidence stays far above it: a network does not notice
+# that a note makes no sense.
 #
 # </details>
 #
 # ## 3. Eve: "One temperature, and the report is true"
 #
-# So Ben takes the CNN. "It is 15 points too sure," says Eve. "I fit one temperature on calibration notes of all lengths." Then the report says: *gap
-# 0.5 points*.
+# So Ben takes the CNN, 15 points too sure. Eve fits one temperature on calibration notes of all lengths. Then the report says: *gap 0.5
+# points*.
 #
 # **Predict before you run:** what is the gap on notes of 3 or 4 words, after this temperature?
 
@@ -254,12 +245,11 @@ for reader in shown:
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# It is still 9 points too sure on the shortest notes, and now 5 points not sure enough on the longest: one number cannot make every length right.
-# The report is an average in which these cancel.
+# Still 9 points too sure on the shortest notes, and now 5 points not sure enough on the longest. In the report these cancel.
 #
 # </details>
 #
-# A *verdict* gives the mean difference over the networks with its 95 % interval. HOLDS: all of the interval lies above 0.
+# A *verdict* is the mean difference over the networks with its 95 % interval. HOLDS: all of the interval lies above 0.
 
 # %% tags=["nbval-check-output"]
 def gap_at(reader, words):
@@ -273,8 +263,8 @@ print(verdicts.judge("15h", "CNN after one T: a larger signed gap on the shortes
 # %% [markdown]
 # ## 4. Ada: "One for each length"
 #
-# The rule of the ward: an answer of 90 % or more is filed at once, a nurse reads the other notes. Ada fits a temperature for each length. Each
-# is fitted on a seventh of the calibration notes, so it is less precise than Eve's. Is it worth it?
+# The rule of the ward: an answer of 90 % or more is filed at once, a nurse reads the other notes. Ada fits a temperature for each length, on a
+# seventh of the calibration notes each. Is it worth it?
 #
 # **Predict before you run:** of 1,000 notes of 3 or 4 words the CNN files 725, and 218 of them wrongly. How many wrongly after Eve's
 # T, and after Ada's?
@@ -314,15 +304,14 @@ for longest in (lengths[0], lengths[-1]):
 # <details><summary>What came out</summary>
 #
 # 24, and 6. Ada's gap is 2 points, so her file is the honest one; it holds only 61 of these notes, since nobody can tell much from 3 or 4
-# words. On the longest notes she wins back what Eve's T had taken: 693 are filed, not 502. So it was worth it.
+# words. Of the longest notes 693 are filed, not 502. So it was worth it.
 #
 # </details>
 #
 # ## The answer
 #
 # **The report cannot say: a reader that never looks at the order could be calibrated, too, so shuffle the words and see. And one temperature
-# that is right over all notes left the CNN 9 points too sure on the shortest and 5 points not sure enough on the longest: look at the gap length by
-# length.**
+# that is right over all notes left the CNN 9 points too sure on the shortest and 5 points not sure enough on the longest: look at each length.**
 #
 # ## Three things to take away
 #
@@ -334,7 +323,7 @@ for longest in (lengths[0], lengths[-1]):
 #
 # <details><summary>1. Why do both classes of a pair have the same bags of words?</summary>
 #
-# One chain is the other run backwards. So a note is as likely under one class as the reversed note is under the other.
+# A note is as likely under one class as the reversed note under the other.
 #
 # </details>
 #
@@ -346,7 +335,7 @@ for longest in (lengths[0], lengths[-1]):
 #
 # <details><summary>3. After one temperature the gap over all notes is 0. What may still be wrong?</summary>
 #
-# Short notes may be over-confident and long ones under-confident, or the other way round.
+# Short notes may be over-confident and long ones under-confident.
 #
 # </details>
 #
