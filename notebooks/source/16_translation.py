@@ -1,11 +1,11 @@
 # %% [markdown]
 # # 16 · Translation: sure of each word, and of the sentence?
 #
-# **Question.** A phone translates a doctor's instructions for a nurse, and shows how sure it is of each word. "I tested these numbers," says Ben. "With my
-# smoothed labels the ECE of the words is half of yours. So multiply them: that is how sure it is of the sentence." May the nurse trust this number?
+# **Question.** A phone translates a doctor's instructions for a nurse, and shows how sure it is of each word. "With my smoothed labels the ECE
+# of the words is half of yours," says Ben. "So multiply them: that is how sure it is of the sentence." May the nurse trust this number?
 #
-# **Predict before you run:** of all translations of a sentence, 35 % begin with *la*. A network has learned from 800 sentences. How probable does it think
-# that *la* comes first? Write down a number.
+# **Predict before you run:** of all translations of a sentence, 35 % begin with *la*. A network has learned from 800 sentences. How probable
+# does it think that *la* comes first? Write down a number.
 
 # %% tags=["answer"]
 from calibkit.course import explorers
@@ -15,12 +15,11 @@ explorers.stored("next_word")
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 67 %. Bars: the network. Diamonds: how probable each word really is. Move the sliders: to other numbers of training sentences, and word by word. Where is it not
-# sure enough, and where too sure?
+# 67 %. Bars: the network. Diamonds: how probable each word really is. Move the sliders: where is it not sure enough, and where too sure?
 #
 # </details>
 #
-# **Time.** 40 minutes; 30 more for the homework.
+# **Time.** 35 minutes; 35 more for the homework.
 #
 # **Needs.** [08 Temperature](08_temperature.ipynb) and [09 Soft targets](09_soft_targets.ipynb).
 
@@ -49,8 +48,7 @@ DEVICE = "auto"
 # For real sentences nobody knows how probable each translation is. So we invent a translator. For each sentence he draws:
 #
 # - a noun among synonyms (for *car*: *voiture* 50 %, *véhicule* 30 %, *bolide* 20 %), and a verb;
-# - the adverb: *de façon* or *de manière* (*in a ... way*, 50 % each), then one of two adjectives (for *often*: *fréquente*
-#   60 %, *répétée* 40 %);
+# - the adverb: *de façon* or *de manière* (50 % each), then an adjective (for *often*: *fréquente* 60 %, *répétée* 40 %);
 # - its place: at the end (45 %), in front (30 %), or left out (25 %).
 
 # %%
@@ -61,17 +59,16 @@ for text, p in list(everything.items())[:5]:
     print(f"{p:.1%}  {text}")
 
 # %% [markdown]
-# A **token** of this lesson is a word, or the mark that ends a sentence. The **prefix** is the tokens that are written
-# already. At each place a model says how probable each token is, given the source and the prefix. The diamonds are the
-# **next-word law**: the exact probability of the next token, given both.
+# A **token** of this lesson is a word, or the mark that ends a sentence. The **prefix** is the tokens that are written already. The diamonds
+# are the **next-word law**: the exact probability of the next token, given the source and the prefix.
 #
 # ### Exercise: the next-word law
 #
 # *Difficulty: hard · importance: high · 12 minutes*
 #
 # Each row of `translations` (m, L) is one translation of the same sentence: a whole number (id) for each token, the id of the
-# end mark, then zeros. `probs` (m,) holds the probabilities of the rows (float64). `words` is V, the size of the vocabulary. Return a tensor (V,): the
-# probability of each word to come after `prefix` (t,). The next cell uses yours.
+# end mark, then zeros. `probs` (m,) are the probabilities of the rows (float64). `words` is V, the size of the vocabulary. Return a tensor
+# (V,): the probability of each word to come after `prefix` (t,). The next cell uses yours.
 
 
 # %%
@@ -88,7 +85,7 @@ check.next_law(my_next_law)
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# Which rows begin with the prefix? What stands in the column after it? Add up their probabilities by word (`index_add` on zeros); divide by the total.
+# The word after the prefix stands in column `len(prefix)` of the rows that fit. To add up by word: `index_add` on zeros.
 #
 # </details>
 #
@@ -125,7 +122,7 @@ for place in law.argsort(descending=True)[:4].tolist():
     print(f"after '{prefix}': {law[place]:.1%} {words[place]}")
 
 # %% [markdown]
-# Now networks. Small transformers learn this pair of languages, with the losses of 09 and 10. To judge them we let them predict each token from the
+# Now small transformers learn this pair of languages, with the losses of 09 and 10. To judge them we let them predict each token from the
 # *true* tokens before it (**teacher forcing**).
 
 # %%
@@ -199,11 +196,11 @@ explorers.keep(explorers.Explorer(
 # %% [markdown]
 # ## 2. Ben: "Half of your ECE"
 #
-# Here are cross-entropy, label smoothing (0.1) and focal loss (gamma 2), on 800 sentences. The **distance** from the law is the total variation: half the sum of
-# the absolute differences between bars and diamonds.
+# Here are cross-entropy, label smoothing (0.1) and focal loss (gamma 2), on 800 sentences. The **distance** from the law is half the sum of
+# the absolute differences between bars and diamonds (total variation).
 #
-# **Predict before you run:** cross-entropy has an ECE of 10.8 % and gives 3.6 % to words that *cannot* come next. Ben's smoothing has an ECE of 5.5 %. How much
-# does it give to impossible words? And which of the three is nearest to the law?
+# **Predict before you run:** cross-entropy has an ECE of 10.8 % and gives 3.6 % to words that *cannot* come next. Ben's smoothing has an ECE
+# of 5.5 %. How much does it give to impossible words?
 
 # %% tags=["answer", "drawing"]
 # your guess first, then run this cell
@@ -228,13 +225,13 @@ print(means.round(dict(zip(means.columns, [1, 1, 1, 2, 3, 1], strict=True))).to_
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 13.8 %. So smoothing is *further* from the law than cross-entropy (21.4 against 16.2 %), with half its ECE. Focal loss is nearest. The ECE looks at the most
-# probable word alone, on average. Where no law is known, the NLL tells more: in expectation it is lowest at the law.
+# 13.8 %. Smoothing is *further* from the law than cross-entropy (21.4 against 16.2 %), with half its ECE. The ECE looks at the most probable
+# word alone, on average. Where no law is known, the NLL tells more: in expectation it is lowest at the law.
 #
 # </details>
 #
-# A *verdict* gives the mean difference over three networks with its 95 % interval. HOLDS: all of the interval lies above 0. (With a temperature for each it is
-# undecided: [evidence](evidence/16_translation.ipynb).)
+# A *verdict* is the mean difference over three networks with its 95 % interval. HOLDS: all of the interval lies above 0. (With a
+# temperature for each it is undecided: [evidence](evidence/16_translation.ipynb).)
 
 # %% tags=["nbval-check-output"]
 def of(loss, column):
@@ -248,12 +245,11 @@ print(verdicts.judge("16b", "smoothing is further from the exact law than cross-
 # %% [markdown]
 # ## 3. Ada: "Your phone never sees true words"
 #
-# Ben tested with true prefixes. "On the phone", says Ada, "it goes on from what *it* has written." There are two ways
-# to write: take the most probable word each time (**greedy decoding**), or draw each word with the probability that the
-# network gives it. After an impossible prefix there is no law: there we count every word as wrong.
+# Ben tested after true words. "The phone", says Ada, "goes on from what *it* has written." It takes the most probable word each time
+# (**greedy decoding**), or draws a word with the probability that the network gives it. After an impossible prefix we count every word as wrong.
 #
-# **Predict before you run:** after true words the gap of smoothing (confidence minus the probability to be right) is 1 point. How large is it after words that it
-# took greedily? And after words that it drew?
+# **Predict before you run:** after true words the gap of smoothing (confidence minus the probability to be right) is 1 point. How large is it
+# after words that it took greedily? And after words that it drew?
 
 # %% tags=["answer", "drawing"]
 # your guess first, then run this cell
@@ -279,18 +275,18 @@ print(means[list(heads)].rename(columns=heads).round().astype(int).to_string())
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 2 points, and 25. Greedily all three nearly always write possible prefixes. Drawn, the small probabilities of impossible words add up: 36 % of the places come after
-# an impossible prefix, and the confidence stays.
+# 2 points, and 25. Drawn, the small probabilities of impossible words add up: 36 % of the places come after an impossible prefix, and the
+# confidence stays.
 #
 # </details>
 #
 # ## 4. From words to a sentence
 #
-# Many phones look for the most probable sentence: **beam search** of width $B$ keeps the $B$ most probable prefixes;
-# width 1 is greedy. It returns each sentence with its product of probabilities: the *said* probability. The law gives the *exact* one, and tells whether the
-# sentence is right at all.
+# Many phones look for the most probable sentence: **beam search** of width $B$ keeps the $B$ most probable prefixes; width 1 is greedy. Each
+# sentence comes with its product of probabilities, the *said* one. The law gives the *exact* one, and tells whether the sentence is right at all.
 #
-# **Predict before you run:** after 800 sentences, cross-entropy says 23 % on average. How much is exact? And which share of these sentences is right?
+# **Predict before you run:** after 800 sentences, cross-entropy says 23 % on average. How much is exact? And which share of these sentences
+# is right?
 
 # %% tags=["answer", "drawing"]
 # your guess first, then run this cell
@@ -322,10 +318,47 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 8 %, and 96.5 % are right. After 3,000 sentences both are 11 %, and all are right: each is one wording of many. So the product is *not* how sure one may be that the
-# sentence is right, even where it is exact.
+# 8 %, and 96.5 % are right. After 3,000 sentences both are 11 %, and all are right: each is one wording of many. So the product is *not* how
+# sure one may be that the sentence is right, even where it is exact.
 #
 # </details>
+#
+# ## The answer
+#
+# **No. The product is the probability of one wording: after 3,000 sentences it is 11 %, and 100 % of the sentences are right. And Ben's low
+# ECE hides 13.8 % on words that cannot come next: it was measured after true words, on the most probable word, on average.**
+#
+# ## Three things to take away
+#
+# 1. A low ECE does not show that a network has learned the law. The NLL tells more.
+# 2. Judge a translator after the words that it writes itself, too.
+# 3. The said probability of a sentence, its exact probability, and whether it is right are three things.
+#
+# ## Recall
+#
+# <details><summary>1. Can the exact law be unsure of a word?</summary>
+#
+# Yes: between synonyms, or where the prefix does not show yet whether an adverb follows. It is calibrated all the same.
+#
+# </details>
+#
+# <details><summary>2. Why can label smoothing lower the ECE and move the network away from the law?</summary>
+#
+# The ECE looks only at the most probable word, on average. Smoothing gives probability to words that cannot come next.
+#
+# </details>
+#
+# <details><summary>3. A sentence has a probability of 11 %. Is it probably a wrong translation?</summary>
+#
+# No. There may be many right ones, of which each has a small probability.
+#
+# </details>
+#
+# ## Go further
+#
+# *All that follows may be left out. Next: [17 Audit your own model](17_audit_your_model.ipynb).*
+#
+# ### The most probable sentence
 #
 # **Predict before you run:** three translations in four have the adverb. Does a wide beam over the *exact law* find it?
 
@@ -342,50 +375,12 @@ for width in (1, 8):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Of 100 translations 25 have no adverb, and there is one way to write this. In 45 the adverb comes at the end, and there are four ways: *façon* or *manière* (50 % each),
-# with one of two adjectives (60 and 40 %). The best of the four has 0.45 x 0.5 x 0.6 = 13.5 %, less than 25 %. So the most probable *single* sentence lacks the adverb, and a wide beam finds it:
-# a poor summary even of the exact law (Eikema and Aziz 2020). (Greedy writes the adverb: 45 beside 25.) With networks it may also be too short because the network
-# is wrong (Stahlberg and Byrne 2019).
+# Of 100 translations 25 have no adverb, and there is one way to write this. In 45 the adverb comes at the end, in four ways (*façon* or
+# *manière*, and two adjectives). The best of the four has 0.45 x 0.5 x 0.6 = 13.5 %, less than 25 %. So the most probable *single* sentence
+# lacks the adverb, and a wide beam finds it: a poor summary even of the exact law (Eikema and Aziz 2020). (Greedy writes the adverb: 45 beside
+# 25.) With networks it may also be too short because the network is wrong (Stahlberg and Byrne 2019).
 #
 # </details>
-#
-# ## The answer
-#
-# **No. The product is the probability of one wording: after 3,000 sentences it is 11 %, and 100 % of the sentences are right. And Ben's low ECE hides 13.8 % on words that
-# cannot come next: it was measured after true words, on the most probable word, on average.**
-#
-# ## Three things to take away
-#
-# 1. A low ECE does not show that a network has learned the law. The NLL tells more. Look also at what the network
-#    writes itself.
-# 2. The said probability of a sentence, its exact probability, and whether it is right are three things.
-# 3. The most probable sentence may be a poor summary, even of the exact law.
-#
-# ## Recall
-#
-# <details><summary>1. Can the exact law be unsure of a word?</summary>
-#
-# Yes: between synonyms, or where the prefix does not show yet whether an adverb follows. It is calibrated all the same.
-#
-# </details>
-#
-# <details><summary>2. Why can label smoothing lower the ECE and move the network away from the law?</summary>
-#
-# The ECE is an average, and looks only at the most probable word. As trained, smoothing gives probability to words that
-# cannot come next.
-#
-# </details>
-#
-# <details><summary>3. Why are the most probable sentences short, even by the exact law?</summary>
-#
-# Each choice among synonyms multiplies the probability by a number below 1, and the translator may leave the adverb
-# out.
-#
-# </details>
-#
-# ## Go further
-#
-# *All that follows may be left out. Next: [17 Audit your own model](17_audit_your_model.ipynb).*
 #
 # ### A sentence of your own
 #
