@@ -20,7 +20,7 @@ explorers.stored("two_models")
 #
 # </details>
 #
-# **Time.** 30 minutes; 45 more for what may be left out.
+# **Time.** 30 minutes; 50 more for what may be left out.
 #
 # **Needs.** [02 Measuring calibration](02_measuring_calibration.ipynb).
 
@@ -47,8 +47,8 @@ DEVICE = "auto"
 # ## 1. How B was made
 #
 # The images are digits under so much noise (0.6) that nobody can read all of them. We know the exact posterior of each. Model A is this
-# posterior, made too cautious by a temperature of 1.2. Model B puts all images that it reads as a 3 into one group, and says the same
-# row for each of them: the mean posterior of the group. **Your move:** change the temperature of A.
+# posterior, made too cautious by a temperature of 1.2. Model B says the same row for all images that it reads as a 3: the mean posterior of
+# this group; so for each digit. **Your move:** change the temperature of A.
 
 # %%
 size, seeds, _ = begin(SCALE, SEED, DEVICE)
@@ -94,13 +94,13 @@ explorers.keep(explorers.Explorer(
     "bin holds."), "two_models")
 
 # %% [markdown]
-# B is calibrated, and in the strictest sense: of all images that get the same row, the digits have just these shares. But it says the same for a
-# clear 3 and for one that nobody can read.
+# B is calibrated: of all images that get the same row, the digits have just these shares. But it says the same for a clear 3 and for one that
+# nobody can read.
 #
 # ## 2. Two parts of one score
 #
-# Which number could have told? A proper score (02), such as the Brier score. Let $p$ be the row of an image, $q$ its exact posterior, and $y$ its label as
-# a row (1 for the label, 0 elsewhere). The label $y_k$ is 1 with probability $q_k$. So its mean is $q_k$, its variance is $q_k(1-q_k)$, and
+# Which number could have told? A proper score (02), such as the Brier score. Let $p$ be the row of an image, $q$ its exact posterior, and $y$
+# its label as a row (1 for the label, 0 elsewhere). The label $y_k$ has mean $q_k$ and variance $q_k(1-q_k)$, so
 #
 # $$E\,\sum_k (p_k - y_k)^2 \;=\; \sum_k (p_k - q_k)^2 \;+\; \sum_k q_k (1 - q_k).$$
 #
@@ -144,8 +144,8 @@ check.avoidable_brier(my_avoidable_brier)
 check.keep(my_avoidable_brier)
 
 # %% [markdown]
-# Now let Eve repair the outputs: a temperature, or any other function from rows to rows. She cannot tell two images with the same row apart. So for B the best
-# that she can reach is the mean posterior of the group, $r$. With $r$ in place of $q$ the first term is the **calibration part**: what a
+# Eve may repair the outputs with any function from rows to rows. But she cannot tell two images with the same row apart. So for B the best that
+# she can reach is the mean posterior of the group, $r$. With $r$ in place of $q$ the first term is the **calibration part**: what a
 # recalibration could remove. The second is the **refinement**, $\sum_k r_k(1 - r_k)$. There *low* is good, and no recalibration lowers it.
 #
 # **Predict before you run:** the refinement of the posterior is 0.320. How large is that of A, and that of B?
@@ -173,15 +173,15 @@ print("\n".join(told))
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 0.320 and 0.393. The calibration part of A is tiny, and one temperature removes it. That of B is zero, and nothing repairs the rest: what is lost
-# inside a group is the *grouping loss* (Perez-Lebel et al. 2023).
+# 0.320 and 0.393. The calibration part of A is tiny, and one temperature removes it. That of B is zero, and nothing repairs the rest: what is
+# lost inside a group is the *grouping loss* (Perez-Lebel et al. 2023).
 #
 # </details>
 #
 # ## 3. A thousand labels
 #
-# The clinic knows no posterior. It has 1,000 labelled images. Both models are scored on the *same* images: one that is hard for A is hard for B, and in the
-# difference this cancels. The **paired interval** is that of the mean difference, image by image. Change n.
+# The clinic knows no posterior. It has 1,000 labelled images, the *same* for both models: one that is hard for A is hard for B, and in
+# the difference this cancels. The **paired interval** is that of the mean difference, image by image. Change n.
 
 # %%
 n = 1000  # change me
@@ -195,7 +195,8 @@ for name, scores in {"A": score_a, "B": score_b, "B minus A": score_b - score_a}
     print(f"{name}: Brier score {scores.mean():.3f}, 90 % interval [{low:.3f}, {high:.3f}]")
 
 # %% [markdown]
-# That was one test set. We draw 1,000 labelled images again and again, for three pairs: A and B; the posterior and A; the posterior and a reader with T = 1.1.
+# That was one test set. We draw 1,000 labelled images again and again, for three pairs: A and B; the posterior and A; the posterior and a
+# reader with T = 1.1.
 #
 # **Predict before you run:** on what share of the test sets does A have a lower ECE than B? And a lower Brier score?
 
@@ -209,8 +210,9 @@ print(pd.DataFrame(shares, index=list(pairs), columns=columns).map("{:.0%}".form
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The ECE names A on none, the Brier score on all: the ECE cannot see the refinement. In the other two pairs the models differ in calibration alone. There both
-# numbers mostly name the better one, but only the *paired* interval excludes zero (on 70 % and 26 %); two separate ones always overlap.
+# The ECE names A on none, the Brier score on all: the ECE cannot see the refinement. In the other two pairs the models differ in calibration
+# alone, and both numbers mostly name the better one. But only the *paired* interval excludes zero (on 70 % and 26 %); two separate ones always
+# overlap.
 #
 # </details>
 #
@@ -224,10 +226,45 @@ print(verdicts.judge_share(
     round(sum(named) * draws), draws * len(seeds), than=0.1, expect="below"))
 
 # %% [markdown]
-# ## 4. Ben: "Mine has an ECE of 5 %, yours of 1 %"
+# ## The answer
 #
-# B is exactly calibrated, and still its ECE on 1,000 images is 1 to 4 %: noise in 15 bins adds up. The network of lesson 00 shows it, too: DenseNet-100
-# on photographs, with T = 2.1. On all 10,000 photographs its ECE is 1.3 %. Ben measures the same network on 300 of them.
+# **A. B is calibrated, but says the same for clear and for unreadable images: it sends out none of 1,000, A 298, and no repair can change that. A proper
+# score, compared image by image on the same 1,000 images, named A on 100 % of the test sets; the ECE on 0 %.**
+#
+# ## Three things to take away
+#
+# 1. A proper score is calibration part plus refinement. Recalibration can remove the first, never the second.
+# 2. Compare models by a proper score, paired on the same images.
+# 3. An ECE near zero does not say that a model can tell a clear image from an unreadable one.
+#
+# ## Recall
+#
+# <details><summary>1. Which part of a proper score can a temperature remove?</summary>
+#
+# The calibration part, or a part of it. The refinement stays: images with the same row still get the same row.
+#
+# </details>
+#
+# <details><summary>2. Two 90 % intervals overlap. Are the models equally good?</summary>
+#
+# This does not follow. Look at the interval of the difference on the same images.
+#
+# </details>
+#
+# <details><summary>3. A model says the same row for every image, and its ECE is zero. Is it a good one?</summary>
+#
+# No. Its refinement is as high as that of somebody who sees no image.
+#
+# </details>
+#
+# ## Go further
+#
+# *All that follows may be left out. To use it: [17 Audit your own model](17_audit_your_model.ipynb).*
+#
+# ### Ben: "Mine has an ECE of 5 %, yours of 1 %"
+#
+# B is exactly calibrated, and still its ECE on 1,000 images is 1 to 4 %: noise in 15 bins adds up. So with the network of lesson 00,
+# DenseNet-100 with T = 2.1. On all 10,000 photographs its ECE is 1.3 %. Ben measures it on 300 of them.
 #
 # **Predict before you run:** which ECE does he see, on average over 20 draws? And of the other measures, which changes least?
 
@@ -247,44 +284,10 @@ for n in (300, 1000, 3000, 10_000):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 5.5 %, four times as much, of the same network: nothing changed but the number of photographs. The *debiased* one subtracts the noise that it expects, and changes least.
+# 5.5 %, four times as much: nothing changed but the number of photographs. The *debiased* one subtracts the noise that it expects, and changes least.
+# Compare an ECE with one of the same n, or with luck.
 #
 # </details>
-#
-# ## The answer
-#
-# **A. B is calibrated, but says the same for clear and for unreadable images: it sends out none of 1,000, A 298, and no repair can change that. A proper
-# score, compared image by image on the same 1,000 images, named A on 100 % of the test sets; the ECE on 0 %.**
-#
-# ## Three things to take away
-#
-# 1. A proper score is calibration part plus refinement. Recalibration can remove the first, never the second.
-# 2. Compare models by a proper score, paired on the same images.
-# 3. An ECE from few images is too large: compare it with the same n, or with luck.
-#
-# ## Recall
-#
-# <details><summary>1. Which part of a proper score can a temperature remove?</summary>
-#
-# The calibration part, or a part of it. The refinement stays: images with the same row still get the same row.
-#
-# </details>
-#
-# <details><summary>2. Two 90 % intervals overlap. Are the models equally good?</summary>
-#
-# This does not follow. Look at the interval of the difference on the same images.
-#
-# </details>
-#
-# <details><summary>3. A network has ECE 5 % on 300 images, another 3 % on 3,000. Which is better calibrated?</summary>
-#
-# One cannot tell: luck alone makes the first larger.
-#
-# </details>
-#
-# ## Go further
-#
-# *All that follows may be left out. To use it: [17 Audit your own model](17_audit_your_model.ipynb).*
 #
 # ### Three meanings of "calibrated"
 #
