@@ -47,8 +47,7 @@ DEVICE = "auto"
 # ## 1. When is it worth a check?
 #
 # Each image on the left is a prescription, a noisy digit. Above it stands q, the exact probability that it is an 8 or a 9. A check is in
-# vain with probability 1 - q. Letting it pass goes wrong with probability q, and then costs c. The right part shows both expected costs for
-# c = 4.
+# vain with probability 1 - q. Letting it pass goes wrong with probability q, and then costs c. Right: both expected costs for c = 4.
 
 # %% tags=["drawing"]
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -77,14 +76,13 @@ _ = alt_text.note(ax, "Expected cost against q for c = 4: checking falls from 1 
 #
 # $$t = \frac{1}{1 + c}.$$
 #
-# For c = 1 this is 1/2. For c = 20 it is 1/21, about 5 %: check, although at this probability 20 of 21 checks are in vain. The rule
-# holds for the *true* probability q. A model says p, and you compare *p* with t.
+# For c = 1 this is 1/2. For c = 20 it is about 5 %: check, although 20 of 21 such checks are in vain. The rule holds for the *true*
+# probability q. A model says p, and you compare *p* with t.
 #
 # ## 2. Which errors cost something?
 #
-# **Model A** was trained to the end on 1,500 digits with pixel noise 0.5. In the figure each dot is one
-# test image: across, what A says; upwards, the exact posterior q. The black lines mark the threshold t. The axes are stretched at both
-# ends, so that 1 % and 0.01 % can be told apart.
+# **Model A** was trained to the end on 1,500 digits with pixel noise 0.5. Each dot is a test image: across, what A says; upwards, the exact
+# posterior q. The black lines mark the threshold t. (The axes are stretched at both ends.)
 
 # %% tags=["drawing"]
 def recipe(sees, seed):
@@ -135,20 +133,18 @@ def two_sides(said, ratios):
 two_sides(says[0]["A"], (1, 20))
 
 # %% [markdown]
-# - A dot on the dashed diagonal would be right. Many are far from it.
-# - Only two of the four fields are wrong decisions. In the other two p may be as wrong, and this costs *nothing*.
-# - At c = 20 the images that A pushed down to 0 lie left of the line. Among them are doses too risky to pass.
+# A dot on the dashed diagonal would be right. Many are far from it, but only two of the four fields are wrong decisions. In the other two p
+# may be as wrong, and this costs *nothing*.
 #
-# Draw the two lines of section 1 for your c. A wrong decision costs the distance between them at q. So the extra cost of an image, compared with the posterior, is
+# A wrong decision costs the distance between the two lines of section 1 at q. So the extra cost of an image, compared with the posterior, is
 #
 # $$|(1 - q) - c\,q| = (1 + c)\,|q - t| \quad\text{if } t \text{ lies between } p \text{ and } q, \qquad 0 \quad\text{otherwise.}$$
 #
-# At c = 1 this is 1 at most; at c = 20 a missed dose may cost up to 20. The mean of this extra cost over all images
-# is the **regret** of the model.
+# The mean of this extra cost over all images is the **regret** of the model.
 #
 # ### Exercise: the regret
 #
-# *Difficulty: medium · importance: high · 6 minutes*
+# *Difficulty: medium · importance: high · 8 minutes*
 #
 # `said` and `posterior` (n,) are the two probabilities of a dangerous dose, `c` is the cost of a miss. Return the mean
 # regret, one number. A prescription is checked if the probability is above t. The next cell uses yours.
@@ -204,7 +200,7 @@ for c in (1, 20):  # change me
 #
 # - **B** sees only the left half of each prescription. It has a temperature, fitted on 1,500 labelled images.
 # - **C** does not look at the image. It always says the share of dangerous doses, about 20 %.
-# - **D** bought its network from A, and divides its logits by 8, to be careful: nearly all its probabilities are nearer to 20 % than those of A.
+# - **D** bought its network from A, and divides its logits by 8, to be careful: nearly all its probabilities are nearer to 20 %.
 #
 # These are their four reliability diagrams, in another order.
 
@@ -249,8 +245,7 @@ for name in "ABCD":
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# C has a point or two, on the diagonal. Its ECE is the lowest of all, and it is useless: at c = 1 it never checks. B lies near the diagonal, too; only where it states most, for few images, it is too sure.
-# A states 0 and 100 % too often; D stays too near to 20 %.
+# C has a point or two, on the diagonal; B lies near it. A states 0 and 100 % too often; D stays too near to 20 %.
 #
 # **A and D have about the same ECE.** By the ECE the order is C, B, then A and D. By the cost at c = 1 it is A, D, then B and C: the other way
 # round! And A, the cheapest at c = 1, is the most expensive at c = 20. The ECE does not know c, and a model that has seen nothing of the image can
@@ -331,10 +326,8 @@ for c in (1, 20):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 55: A is now cheaper than B. At c = 1 hardly anything changes: A's probabilities move, but few of them cross 1/2. After its own temperature D
-# is the same as A after T.
-#
-# At c = 20 A still costs 29 more than the posterior. It gives one probability to images whose q differ. No temperature changes this.
+# 55: A is now cheaper than B. After its own temperature D is the same. At c = 1 hardly anything changes, since few of A's probabilities cross
+# 1/2. And at c = 20 A still costs 29 more than the posterior: it gives one probability to images whose q differ, and no temperature changes this.
 #
 # </details>
 #
@@ -362,8 +355,7 @@ print("100 prescriptions at c = 20 cost:", pharmacy.as_words(means))
 # ## Three things to take away
 #
 # 1. With a check in vain at 1 and a miss at c, check above 1/(1 + c).
-# 2. A wrong probability costs something only where the threshold lies between it and the truth. So the same ECE can cost much or
-#    nothing.
+# 2. A wrong probability costs something only where the threshold lies between it and the truth.
 # 3. Repair first, then compare costs at your own c.
 #
 # ## Recall
@@ -383,13 +375,6 @@ print("100 prescriptions at c = 20 cost:", pharmacy.as_words(means))
 # <details><summary>3. Which model has an ECE of zero and is useless?</summary>
 #
 # One that says the base rate for every image.
-#
-# </details>
-#
-# <details><summary>4. Why does a temperature hardly change the decisions of A at c = 1, but more of those of D?</summary>
-#
-# The threshold is 1/2 then, and few of A's probabilities cross it. Nearly all of D's were drawn towards 20 %, many from above 1/2 to below,
-# and its temperature brings them back.
 #
 # </details>
 #
