@@ -2,11 +2,11 @@
 # # 21 · Language models: does it know what it knows?
 #
 # **Question.** A small language model has read 6,000 sentences about people, all of them true. Now it writes sentences of its own, and many are
-# false. Asked for a fact, it is as often right as it is sure, on average. So does it know *which* of its answers are right? And why does it make
-# things up?
+# false. A second one is asked for facts: it is as often right as it is sure, on average. So does it know *which* of its answers are right? And why
+# does the first one make things up?
 #
-# **Predict before you run:** 30 % of what it read is about rare facts. Of 100 sentences that it writes, how many are false? Write down a number, then move
-# the slider.
+# **Predict before you run:** 30 % of what it read is about rare facts. Of 100 sentences that it writes, how many are false? Write down a number,
+# then move the slider.
 
 # %% tags=["answer"]
 from calibkit.course import explorers
@@ -20,7 +20,7 @@ explorers.stored("made_up")
 #
 # </details>
 #
-# **Time.** 40 minutes; 15 more for the homework.
+# **Time.** 35 minutes; 20 more for the homework.
 #
 # **Needs.** [08 Temperature](08_temperature.ipynb).
 #
@@ -45,9 +45,9 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. What can be known from a text?
 #
-# Nobody can say what a large language model could have known. So we invent a world: 9,216 questions about
-# people, and the answer to each is one of 24 cities. Some cities have several names: *istanbul* and *constantinople* are the same. 70 % of the
-# sentences are about 300 common questions, the others about rare ones. One in ten names a wrong city.
+# Nobody can say what a large language model could have known. So we invent a world: 9,216 questions about people, and the answer to each is one
+# of 24 cities. Some cities have several names (*istanbul*, *constantinople*). 70 % of the sentences are about 300 common questions, the others
+# about rare ones. The second model's text has errors, too: one sentence in ten names a wrong city.
 
 # %%
 size, seeds, _ = begin(SCALE, SEED, DEVICE)
@@ -78,13 +78,12 @@ plots.percent(axes[0], "y")
 plt.show()
 
 # %% [markdown]
-# A sentence names the true city with probability 0.9, and each of the 23 others with 0.1/23. Before we read, all cities are
-# equally probable. So by Bayes' rule
+# A sentence names the true city with probability 0.9, and each of the 23 others with 0.1/23. Before we read, all cities are equally probable.
+# If the text answers the question $t$ times, and names this city $m$ times, then by Bayes' rule
 #
-# $$P(\text{city} \mid \text{text}) \;\propto\; 0.9^{\,m} \left(\frac{0.1}{23}\right)^{t-m},$$
+# $$P(\text{city} \mid \text{text}) \;\propto\; 0.9^{\,m} \left(\frac{0.1}{23}\right)^{t-m}.$$
 #
-# if the text answers the question $t$ times, and names this city $m$ times. This is the exact posterior: nobody who has read only this
-# text can do better.
+# This is the exact posterior: nobody who has read only this text can do better.
 #
 # ### Exercise: what the text tells
 #
@@ -139,7 +138,7 @@ for words, which in cases.items():
 # %% [markdown]
 # ## 2. One answer, several wordings
 #
-# A **language model** gives a probability to each next word, given the words so far. Ours is a small transformer. It learns by cross-entropy, for half a minute.
+# A **language model** gives a probability to each next word, given the words so far. Ours is a small transformer that learns for half a minute.
 
 # %%
 model = speaker.train(text.words, len(facts.VOCABULARY), steps=budget.steps, seed=SEED)
@@ -148,8 +147,7 @@ for words in speaker.written(model, start, facts.VOCABULARY.numbers[facts.END], 
     print(" ".join(facts.VOCABULARY.decode(words[1:])))
 
 # %% [markdown]
-# To ask it something, we let it go on after a question mark. An answer's
-# probability is the product over its words.
+# To ask it something, we let it go on after a question mark. An answer's probability is the product over its words.
 
 # %% tags=["drawing"]
 def asked_about(question):
@@ -179,8 +177,8 @@ plt.show()
 print("asked:", " ".join(facts.VOCABULARY.decode(facts.prompts(torch.tensor([question]))[0][1:])))
 
 # %% [markdown]
-# No wording is very probable, but most name the same city. The probability **by meaning** is the sum over all wordings of
-# the same answer (Kuhn et al. 2023).
+# No wording is very probable, but most name the same city. The probability **by meaning** is the sum over all wordings of the same answer
+# (Kuhn et al. 2023).
 #
 # ## 3. Did it know which?
 #
@@ -202,8 +200,8 @@ for words, which in {"all": times[question] >= 0, "never answered by the text": 
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 41 % sure, and right on 4 %. Where it has read the answer 20 times it is always right, and only 91 % sure, as 90 % of its sentences are right. On average the
-# errors cancel.
+# 41 % sure, and right on 4 %. Where it has read the answer 20 times it is always right, and only 91 % sure, as 90 % of its sentences are right.
+# On average the errors cancel.
 #
 # </details>
 #
@@ -247,8 +245,8 @@ print(f"{next(iter(facts.PLACES[best]))}, {cities[best]:.0%} sure; the text name
       f"{times[mine]} times; exact probability {known[mine, best]:.1%}")
 
 # %% [markdown]
-# Five new models. A *verdict* gives their mean gap with its 95 % interval. HOLDS: all of the interval lies above 0.2. (As control, questions
-# that the text answers 5 to 19 times.)
+# A *verdict* gives the mean gap of five new models with its 95 % interval. HOLDS: all of the interval lies above 0.2. (As control,
+# questions that the text answers 5 to 19 times.)
 
 # %% tags=["nbval-check-output"]
 def gap(told):  # of five new models, by meaning
@@ -260,10 +258,10 @@ never = "asked what its text never says, the model is surer than right, by 20 po
 print(verdicts.judge("21a", f"new seeds: {never}", gap("0"), than=0.2, control=gap("5"), as_trained=True))
 
 # %% [markdown]
-# Can Eve repair it? She has 1,700 other questions whose answers are known, and fits a temperature; or a *curve* from confidence to accuracy that never falls
-# (isotonic regression). Or the model answers *ten times*, and she counts how often the most frequent city comes.
+# Can Eve repair it? She has 1,700 other questions whose answers are known. She fits a temperature, or a *curve* from confidence to accuracy that
+# never falls (isotonic regression). Or the model answers *ten times*, and she counts how often the most frequent city comes.
 #
-# **Predict before you run:** which is nearest to the exact posterior? Does the temperature help?
+# **Predict before you run:** which comes nearest to the exact posterior? Does the temperature help?
 
 # %% tags=["answer", "drawing"]
 # your guess first, then run this cell
@@ -279,22 +277,21 @@ print("(five models; error: mean distance of the confidence from the exact proba
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The curve comes nearest. After it the model is 97 % sure of what it read often, and 26 % sure of what it never read: still six times too
-# much. The temperature makes the error *larger* (0.26, not 0.21): sure guesses that are wrong weigh so much in the fit that it lowers all confidences, also those that
-# were too low.
+# The curve: after it the model is 26 % sure of what it never read, still six times too much. The temperature makes the error *larger* (0.26, not
+# 0.21): it lowers all confidences because of the sure guesses, also those that were too low.
 #
 # </details>
 #
 # ## 4. It must make things up
 #
-# Now the model writes freely. The text of this section has no wrong sentence, so that nothing false can be copied.
+# Now a model like the first one, whose text has no wrong sentence.
 #
 # 1. Some of the next sentences of this world will be about questions that the text never answers. Their share is the **missing mass** M.
 # 2. A model that speaks as the world does speaks of such questions in a share M of its sentences.
 # 3. It cannot know the answers. Each is false with probability 23/24.
 #
-# So such a model makes up about 23/24 · M of what it writes; what it learned badly comes on top. (Kalai and Vempala, 2024, proved a bound of this kind.) How
-# large is M? Take one sentence out: the others do not tell its fact if it is told *only once*. So the share of such sentences is about M (Good 1953).
+# So it makes up about 23/24 · M of what it writes; what it learned badly comes on top (Kalai and Vempala 2024). How large is M? Take one
+# sentence out: the others do not tell its fact if it is told *only once*. So the share of such sentences is about M (Good 1953).
 #
 # **Predict before you run:** 30 % of the text is about rare questions. Which share of its sentences tells a fact that is told once?
 
@@ -311,11 +308,58 @@ print(f"false: {measured['invented']:.1%} of its sentences; false and about what
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 25 %, and the missing mass is 25 %. The model makes up 24 % about what it never read, and nearly as much again: facts that it has read and not learned well.
+# 25 %, and so is the missing mass. The model makes up 24 % about what it never read, and nearly as much again: facts that it read and did not
+# learn well.
 #
 # </details>
 #
-# **Play.** Let the model stay silent when its confidence is below a limit. How much of the false is gone at 50 %? And of the true?
+# ## The answer
+
+# %%
+whole = table[table.way == "by meaning"].groupby("told").mean(numeric_only=True)
+print(f"right {whole.accuracy['all']:.0%}, sure {whole.confidence['all']:.0%}; never told: right "
+      f"{whole.accuracy['0']:.0%}, sure {whole.confidence['0']:.0%}")
+
+# %% [markdown]
+# **Only in part: on average it is as sure as it is right (72 % and 71 %), but it is 41 % sure of what its text never says, and right on 4 % of that.
+# A model makes things up because it has not learned all that it read, and because it speaks of what its text lacks as often as the world does.**
+#
+# ## Three things to take away
+#
+# 1. Calibrated on average is not the same as "it knows which". Look at the questions that the text cannot answer.
+# 2. Ask for the probability by meaning: add up all wordings of the same answer.
+# 3. The share of sentences whose fact is told once says how much a model must make up, or leave unsaid.
+#
+# ## Recall
+#
+# <details><summary>1. A text answers a question once. One sentence in ten is wrong. How sure may a reader be?</summary>
+#
+# 90 %: the sentence is right with that probability.
+#
+# </details>
+#
+# <details><summary>2. Why does a temperature not help here?</summary>
+#
+# The model is too sure of some questions and not sure enough of others. A temperature moves all in the same direction.
+#
+# </details>
+#
+# <details><summary>3. In a text of 1,000 sentences, 300 tell a fact that no other sentence tells. What do you expect of the next sentence?</summary>
+#
+# With probability about 30 % it is about a fact that the text lacks.
+#
+# </details>
+#
+# ## Go further
+#
+# *All that follows may be left out. Next: [17 Audit your own model](17_audit_your_model.ipynb).*
+#
+# GPT-4 was well calibrated on multiple choice, and less so after it had learned from people's ratings (OpenAI 2023). The
+# [evidence](evidence/21_language_models.ipynb) has all verdicts, and a real program for which the exact posterior is known: it says in which language a name is written.
+#
+# ### Let it stay silent
+#
+# The model says nothing where its confidence is below a limit. How much of the false is gone at 50 %? And of the true?
 
 # %% tags=["drawing"]
 stored = invented.stored()
@@ -373,53 +417,8 @@ explorers.Explorer(
     "of what their text lacks. Bands span five seeds.")
 
 # %% [markdown]
-# (About 4 of 100 are no sentence of this language.) At 50 % four fifths of the false sentences are gone, and only 4 of the 50 true ones. But in more than four of ten cases the model now says
-# nothing. That is the choice: *it speaks of new things as often as the world does, and makes
-# things up; or it repeats its text, or stays silent.*
-#
-# ## The answer
-
-# %%
-whole = table[table.way == "by meaning"].groupby("told").mean(numeric_only=True)
-print(f"right {whole.accuracy['all']:.0%}, sure {whole.confidence['all']:.0%}; never told: right "
-      f"{whole.accuracy['0']:.0%}, sure {whole.confidence['0']:.0%}")
-
-# %% [markdown]
-# **Only in part: on average it is as sure as it is right (72 % and 71 %), but it is 41 % sure of what its text never says, and right on 4 % of that.
-# It makes things up because it has not learned all that it read, and because it speaks of what its text lacks as often as the world does: there it must guess.**
-#
-# ## Three things to take away
-#
-# 1. Calibrated on average is not the same as "it knows which". Look at the questions that the text cannot answer.
-# 2. Ask for the probability by meaning: add up all wordings of the same answer.
-# 3. The share of sentences whose fact is told once says how much a model must make up, or leave unsaid.
-#
-# ## Recall
-#
-# <details><summary>1. A text answers a question once. One sentence in ten is wrong. How sure may a reader be?</summary>
-#
-# 90 %: the sentence is right with that probability.
-#
-# </details>
-#
-# <details><summary>2. Why does a temperature not help here?</summary>
-#
-# The model is too sure of some kinds of questions and not sure enough of others. A temperature moves all confidences in the same direction.
-#
-# </details>
-#
-# <details><summary>3. In a text of 1,000 sentences, 300 tell a fact that no other sentence tells. What do you expect of the next sentence?</summary>
-#
-# With probability about 30 % it is about a fact that the text lacks.
-#
-# </details>
-#
-# ## Go further
-#
-# *All that follows may be left out. Next: [17 Audit your own model](17_audit_your_model.ipynb).*
-#
-# GPT-4 was well calibrated on multiple choice, and less so after it had learned from people's ratings (OpenAI 2023). The
-# [evidence](evidence/21_language_models.ipynb) has all verdicts, and a real program for which the exact posterior is known: it says in which language a name is written.
+# At 50 % four fifths of the false sentences are gone, and only 4 of the 50 true ones. But in more than four of ten cases the model now says
+# nothing. That is the choice: *to make things up, or to repeat its text, or to stay silent.*
 #
 # ### Exercise: the probability by meaning
 #
