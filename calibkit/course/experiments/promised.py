@@ -23,7 +23,7 @@ from calibkit.course.experiments import readers, strengths
 from calibkit.course.experiments.ways import changes
 from calibkit.lab import data, models, training
 
-SCANNERS = {"new": 0.3, "usual": 0.5, "old": 0.7}  # their pixel noise
+SCANNERS = {"clear": 0.3, "usual": 0.5, "noisy": 0.7}  # their pixel noise
 SHARES = (0.5, 0.3, 0.2)  # of the images
 TUNE, CAL = 1000, 1000  # images for the temperature, and for the threshold
 PARTS = ("train", "tune", "cal", "test")

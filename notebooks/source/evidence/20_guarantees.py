@@ -177,7 +177,7 @@ rows = {model: {name: column(model, name).mean() for name in sets_of(model, SEED
 pd.DataFrame(rows).T.round(3)
 
 # %% [markdown]
-# Is it over-confidence that lowers the coverage on the old scanner? The exact gap (confidence minus the probability to be right) of each scanner stands below. The posterior has none, and in the table above it covers the old scanner least; with a temperature for each scanner the network's gap is small on each, and it covers the old scanner a little more. So most of the difference is not over-confidence: the old scanner is harder to read.
+# Is it over-confidence that lowers the coverage on the noisy scanner? The exact gap (confidence minus the probability to be right) of each scanner stands below. The posterior has none, and in the table above it covers the noisy scanner least; with a temperature for each scanner the network's gap is small on each, and it covers the noisy scanner a little more. So most of the difference is not over-confidence: the noisy scanner is harder to read.
 
 
 # %%
@@ -255,8 +255,8 @@ print(
             ),
             judge(
                 "20b",
-                "new scanner, one threshold: coverage above 0.95",
-                column("cross-entropy", "new"),
+                "clear scanner, one threshold: coverage above 0.95",
+                column("cross-entropy", "clear"),
                 than=0.95,
             ),
             judge(
@@ -265,9 +265,9 @@ print(
                 np.ptp(classes, axis=1),
                 margin=0.05,
             ),
-            judge("20b", "old scanner, one threshold: coverage below 0.8", one, expect="below", than=0.8),
+            judge("20b", "noisy scanner, one threshold: coverage below 0.8", one, expect="below", than=0.8),
         ],
-        "holds: one threshold gives the new scanner more than was promised, the old one and hard images "
+        "holds: one threshold gives the clear scanner more than was promised, the noisy one and hard images "
         "much less; classes differ, too",
     )
 )
@@ -305,7 +305,7 @@ print(
         [
             judge(
                 "20c",
-                "old scanner, own threshold: coverage within 0.05 of 0.9",
+                "noisy scanner, own threshold: coverage within 0.05 of 0.9",
                 each,
                 expect="within",
                 than=0.9,

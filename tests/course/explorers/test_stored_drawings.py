@@ -454,5 +454,5 @@ def test_a_promise_is_kept_on_average_and_the_words_tell_the_markers():
             assert mark.y[0] == pytest.approx(float(number) / 100, abs=0.008)
         shares = {words: float(number) / 100 for words, number in told}
         assert shares["all images"] == pytest.approx(promise, abs=0.03)
-        assert shares["new scanner"] > promise > shares["old scanner"]
+        assert shares["clear scanner"] > promise > shares["noisy scanner"]
         assert sum(word.startswith("{") for word in sheet.words) == 12
