@@ -129,16 +129,26 @@ def withhold(name: str) -> None:
         f"{module.removeprefix('calibkit.')}.{attribute} is the library's own function for this "
         "exercise; it asks for own code"
     )
-    space: dict[str, Any] = {}
-    exec(f"def refuse(*_, **__):\n    raise PermissionError({words!r})", space)
-    if isinstance(found, type):
-        found.__init__ = space["refuse"]
-    else:
+    if not isinstance(found, type):
         # the same function object stands in many modules under many names; its code is one, and of
         # an entry (`calibkit.edge`) it is the code that is entered
         found = inspect.unwrap(found)
-        found.__code__, found.__kwdefaults__ = space["refuse"].__code__, None
-        found.__defaults__ = None
+    # code can be exchanged for code of as many free variables
+    free = () if isinstance(found, type) else found.__code__.co_freevars
+    space: dict[str, Any] = {}
+    exec(
+        f"def made({', '.join(free)}):\n"
+        "    def refuse(*_, **__):\n"
+        f"        [{', '.join(free)}]\n"
+        f"        raise PermissionError({words!r})\n"
+        "    return refuse\n",
+        space,
+    )
+    refuse = space["made"](*free)
+    if isinstance(found, type):
+        found.__init__ = refuse
+    else:
+        found.__code__, found.__defaults__, found.__kwdefaults__ = refuse.__code__, None, None
 
 
 def _called(answer: Callable, arguments: Iterable) -> dict:
