@@ -65,25 +65,20 @@ def printed(folder: Path) -> list[Printed]:
         )
     every = []
     for path in paths:
-        given = [Printed(path.stem, verdict) for verdict in _verdicts(path)]
-        beside = folder / EVIDENCE / path.name
-        if beside.exists():
-            full = [Printed(f"{EVIDENCE}/{path.stem}", verdict) for verdict in _verdicts(beside)]
-            known = {one.verdict for one in full}
-            given = [one for one in given if one.verdict not in known] + full
-        every += given
+        full, beside = [], f"{EVIDENCE}/{path.stem}"
+        if (folder / f"{beside}.ipynb").exists():
+            full = [v for line in _lines(folder / f"{beside}.ipynb") if (v := parse(line))]
+        known = {*full}
+        own = [v for line in _lines(path) if (v := parse(line)) and v not in known]
+        every += [Printed(path.stem, v) for v in own] + [Printed(beside, v) for v in full]
     return every
 
 
-def _verdicts(path: Path) -> list[Verdict]:
+def _lines(path: Path) -> Iterable[str]:
+    """What the cells of a notebook printed."""
     import nbformat
 
-    lines = _lines(nbformat.read(path, as_version=4))
-    return [verdict for line in lines if (verdict := parse(line))]
-
-
-def _lines(notebook) -> Iterable[str]:
-    for cell in notebook.cells:
+    for cell in nbformat.read(path, as_version=4).cells:
         for output in cell.get("outputs", ()):
             if output.get("name") == "stdout":
                 yield from output.text.splitlines()
@@ -94,12 +89,10 @@ def conclusions(folder: Path) -> list[tuple[str, str, str, list[str]]]:
 
     In their order; verdicts: the lines that the conclusion counts, which stand above it.
     """
-    import nbformat
-
     found = []
     for path in sorted((folder / EVIDENCE).glob("*.ipynb")):
         judged: list[str] = []
-        for line in _lines(nbformat.read(path, as_version=4)):
+        for line in _lines(path):
             if parse(line):
                 judged.append(line)
             elif counts := conclusion(line):
@@ -110,13 +103,18 @@ def conclusions(folder: Path) -> list[tuple[str, str, str, list[str]]]:
 
 def keep_conclusions(folder: Path) -> None:
     """Write the conclusions as `concluded` reads them, and the table on the page of claims."""
-    rows = conclusions(folder)
-    text = json.dumps(rows, indent=1, ensure_ascii=False)
+    text = json.dumps(conclusions(folder), indent=1, ensure_ascii=False)
     (folder / "results" / CONCLUSIONS).write_text(f"{text}\n", encoding="utf-8")
     page = folder / PAGE
     intro = page.read_text(encoding="utf-8").partition("| id |")[0]
     told = summary(printed(folder), listed(folder / DETAIL))
     page.write_text(f"{intro}{told}\n", encoding="utf-8")
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Markdown: an empty cell has a dash."""
+    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    return "\n".join([*lines, *(f"| {' | '.join(cell or NONE for cell in row)} |" for row in rows)])
 
 
 def summary(printed: Iterable[Printed], listed: Iterable[Claim]) -> str:
@@ -125,31 +123,20 @@ def summary(printed: Iterable[Printed], listed: Iterable[Claim]) -> str:
     Those that compare calibration before each side has a temperature of its own are counted apart.
     Below it `counted`, `by_chance` and `false_discoveries` of all verdicts.
     """
-    printed = list(printed)
-    lines = [
-        "| id | claim | tested | what follows here | verdicts | as trained | lessons |",
-        "|---|---|---|---|---|---|---|",
-    ]
+    printed, rows = list(printed), []
     for row in listed:
         own = [p for p in printed if p.verdict.claim == row.claim]
+        told = []
+        for mark in (False, True):
+            some = [p.verdict for p in own if p.verdict.as_trained is mark]
+            late = sum(verdict.post_hoc for verdict in some)  # put down after a look
+            told.append(in_words(some) + (f" ({late} post hoc)" if late else ""))
         lessons = ", ".join(dict.fromkeys(p.lesson for p in own))
-        fair, trained = (
-            _with_late([p.verdict for p in own if p.verdict.as_trained is mark])
-            for mark in (False, True)
-        )
-        told = (row.claim, row.name, row.tested, row.found)
-        cells = (*told, fair or NONE, trained or NONE, lessons or NONE)
-        lines.append(f"| {' | '.join(cells)} |")
+        rows.append((row.claim, row.name, row.tested, row.found, *told, lessons))
+    head = ("id", "claim", "tested", "what follows here", "verdicts", "as trained", "lessons")
     every = [p.verdict for p in printed]
-    return "\n\n".join(
-        ["\n".join(lines), counted(every), by_chance(every), false_discoveries(every)]
-    )
-
-
-def _with_late(verdicts: Sequence[Verdict]) -> str:
-    """The verdicts counted by their words, and how many of them were put down after a look."""
-    late = sum(verdict.post_hoc for verdict in verdicts)
-    return in_words(verdicts) + (f" ({late} post hoc)" if late else "")
+    parts = (counted(every), by_chance(every), false_discoveries(every))
+    return "\n\n".join([_table(head, rows), *parts])
 
 
 def concluded(lesson: str, claim: str) -> str:
@@ -187,15 +174,11 @@ def listed(page: Path) -> list[Claim]:
     '4 to 2'
     """
     text = page.read_text(encoding="utf-8")
-    rows = [_cells(line) for line in text.splitlines() if line.startswith("|")]
-    uneven = [row for row in rows if len(row) != 8]
-    if uneven:
+    lines = (line.strip().strip("|") for line in text.splitlines() if line.startswith("|"))
+    rows = [[cell.strip() for cell in line.split("|")] for line in lines]
+    if uneven := [row for row in rows if len(row) != 8]:
         raise ValueError(f"{page}: a row must have 8 cells, got {len(uneven[0])}: {uneven[0]}")
     return [Claim(*row) for row in rows[2:]]
-
-
-def _cells(line: str) -> list[str]:
-    return [cell.strip() for cell in line.strip().strip("|").split("|")]
 
 
 def table(printed: Iterable[Printed], listed: Iterable[Claim]) -> str:
@@ -203,36 +186,27 @@ def table(printed: Iterable[Printed], listed: Iterable[Claim]) -> str:
 
     q is of `q_values`. Below it the verdicts are counted by word, and `by_chance` and
     `false_discoveries`. Claims of the list that no verdict speaks of follow by name: methods that
-    are built and tested, not measured. Raises ValueError for a verdict whose id is not in the list.
+    are built and tested, not measured. Raises ValueError for a verdict whose id is not in the list
+    and does not begin with its lesson's number.
     """
-    printed, listed = list(printed), {row.claim: row for row in listed}
-    ids = {p.verdict.claim for p in printed}
-    unknown = sorted(ids - set(listed) - _own(printed))
-    if unknown:
-        raise ValueError(f"verdicts of claims that {DETAIL} does not list: {', '.join(unknown)}")
-    lines = [
-        "| id | verdict | statement | measured | q | seeds | notebook | the source's own figure |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
+    printed, figures = list(printed), {row.claim: row.figure for row in listed}
     printed.sort(key=lambda p: (p.lesson, p.verdict.claim))
-    given = [p.verdict for p in printed]
+    given, rows = [p.verdict for p in printed], []
     for p, q in zip(printed, q_values(given), strict=True):
-        lines.append(_row(p, q, listed.get(p.verdict.claim)))
-    lines += ["", counted(given), by_chance(given), false_discoveries(given)]
-    silent = [claim for claim in listed if claim not in ids]
-    if silent:
+        v = p.verdict
+        if v.claim not in figures and not v.claim.startswith(p.lesson):
+            raise ValueError(f"verdicts of claims that {DETAIL} does not list: {v.claim}")
+        word = v.word + " (as trained)" * v.as_trained + " (post hoc)" * v.post_hoc
+        measured = v.measured if v.than is None else f"{v.measured} against {v.than:g}"
+        cells = (v.claim, word, v.statement, measured, "" if q is None else written(q))
+        cells += (str(v.seeds), p.lesson, figures.get(v.claim, ""))
+        rows.append([cell.replace("|", "\\|") for cell in cells])
+    head = ("id", "verdict", "statement", "measured", "q", "seeds", "notebook")
+    lines = [_table((*head, "the source's own figure"), rows), ""]
+    lines += [counted(given), by_chance(given), false_discoveries(given)]
+    if silent := [claim for claim in figures if claim not in {v.claim for v in given}]:
         lines.append(f"Without a verdict: {', '.join(silent)}.")
     return "\n".join(lines)
-
-
-def _row(p: Printed, q: float | None, claim: Claim | None) -> str:
-    v = p.verdict
-    word = v.word + " (as trained)" * v.as_trained + " (post hoc)" * v.post_hoc
-    measured = v.measured if v.than is None else f"{v.measured} against {v.than:g}"
-    figure = "" if claim is None else claim.figure
-    told = "" if q is None else written(q)
-    cells = (v.claim, word, v.statement, measured, told, str(v.seeds), p.lesson, figure)
-    return "| " + " | ".join(c.replace("|", "\\|") or NONE for c in cells) + " |"
 
 
 def conclusions_table(
@@ -246,21 +220,18 @@ def conclusions_table(
         left out. A claim on which no evidence concludes has its printed verdicts counted, and no
         words.
     """
-    verdicts = [(p.lesson, p.verdict) for p in printed]
+    printed, rows = list(printed), []
     by_claim: dict[str, list[tuple[str, str]]] = {}
     for lesson, claim, line, _ in found:
         by_claim.setdefault(claim, []).append((lesson, line))
-    lines = ["| id | verdicts | what follows here | lesson |", "|---|---|---|---|"]
     for row in listed:
-        own = [(lesson, verdict) for lesson, verdict in verdicts if verdict.claim == row.claim]
-        lessons = ", ".join(dict.fromkeys(lesson for lesson, _ in own))
-        alone = [(lessons, f"({in_words([verdict for _, verdict in own])}): ")]
+        own = [p for p in printed if p.verdict.claim == row.claim]
+        lessons = ", ".join(dict.fromkeys(p.lesson for p in own))
+        alone = [(lessons, f"({in_words([p.verdict for p in own])}): ")]
         for lesson, line in by_claim.get(row.claim, alone):
             head, _, words = line.partition("): ")
-            count = head.partition("(")[2]
-            cells = (row.claim, count, words.replace("|", "\\|"), lesson)
-            lines.append("| " + " | ".join(cell or NONE for cell in cells) + " |")
-    return "\n".join(lines)
+            rows.append((row.claim, head.partition("(")[2], words.replace("|", "\\|"), lesson))
+    return _table(("id", "verdicts", "what follows here", "lesson"), rows)
 
 
 def evidence(
@@ -274,11 +245,7 @@ def evidence(
         of a grid each step counts, and not the whole. A printed verdict that is of such a table, or
         that says "photographs", is no verdict on made data.
     """
-    lines = [
-        "| id | on digits and made data | on photographs | the source's own figure |",
-        "|---|---|---|---|",
-    ]
-    printed, without = list(printed), []
+    printed, without, rows = list(printed), [], []
     for row in listed:
         tables = photographed.get(row.claim, ())
         told = {v.statement for one in tables for v in (one.whole, *one.steps)}
@@ -287,11 +254,11 @@ def evidence(
         there = [v for v in other if "photographs" in v.statement]
         seen = [f"{in_words(one.steps)} (`{one.scale}`)" for one in tables]
         seen += [f"{in_words(there)} (in the lesson)"] if there else []
-        here = in_words([v for v in other if v not in there])
         without += [] if seen else [row.claim]
-        cells = (row.claim, here or NONE, "; ".join(seen) or "none", row.figure or NONE)
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join([*lines, "", f"Without evidence on photographs: {', '.join(without)}."])
+        here = in_words([v for v in other if v not in there])
+        rows.append((row.claim, here, "; ".join(seen) or "none", row.figure))
+    head = ("id", "on digits and made data", "on photographs", "the source's own figure")
+    return f"{_table(head, rows)}\n\nWithout evidence on photographs: {', '.join(without)}."
 
 
 def counted(verdicts: Iterable[Verdict]) -> str:
@@ -338,14 +305,13 @@ def q_values(verdicts: Sequence[Verdict]) -> list[float | None]:
     >>> [round(q, 4) for q in q_values([parse(line)] * 2)]
     [0.0029, 0.0029]
     """
-    p_values = [_valid_p(verdict) for verdict in verdicts]
-    tested = [p for p in p_values if p is not None]
-    adjusted = iter(stats.false_discovery_control(tested) if tested else ())
-    return [None if p is None else float(next(adjusted)) for p in p_values]
+    tested = iter(stats.false_discovery_control(p) if (p := _valid(verdicts)) else ())
+    return [float(next(tested)) if _valid([one]) else None for one in verdicts]
 
 
-def _valid_p(verdict: Verdict) -> float | None:
-    return None if verdict.post_hoc else verdict.p_value
+def _valid(verdicts: Sequence[Verdict]) -> list[float]:
+    """The p values of those that have one and are not post hoc."""
+    return [p for one in verdicts if not one.post_hoc and (p := one.p_value) is not None]
 
 
 def false_discoveries(verdicts: Iterable[Verdict], rate: float = 0.05) -> str:
@@ -354,8 +320,7 @@ def false_discoveries(verdicts: Iterable[Verdict], rate: float = 0.05) -> str:
     Those that are post hoc are left out, as in `by_chance` and `q_values`.
     """
     verdicts = list(verdicts)
-    q = [q for q in q_values(verdicts) if q is not None]
-    p = [p for verdict in verdicts if (p := _valid_p(verdict)) is not None]
+    p, q = _valid(verdicts), [q for q in q_values(verdicts) if q is not None]
     alone, together = (sum(one <= rate for one in given) for given in (p, q))
     return (
         f"A difference (from 0, or from the level that is named) is seen by itself in {alone} of "
@@ -376,8 +341,3 @@ def written(q: float) -> str:
     ('0.031', '< 0.001')
     """
     return "< 0.001" if q < 0.001 else f"{q:.2g}"
-
-
-def _own(printed: list[Printed]) -> set[str]:
-    """Ids that begin with their notebook's number are that notebook's own."""
-    return {p.verdict.claim for p in printed if p.verdict.claim.startswith(p.lesson)}

@@ -36,18 +36,12 @@ def _lab(options) -> int:
 def _course(options) -> int:
     from calibkit.course import execution
 
-    return _report(execution.run_all(options.scale, **_chosen(options)))
-
-
-def _notebooks(options) -> int:
-    from calibkit.course import execution
-
-    return _report(execution.publish_all(**_chosen(options)))
-
-
-def _chosen(options) -> dict:
-    named = {"jobs": options.jobs, "only": options.only, "limit": options.limit}
-    return named | {"with_evidence": options.evidence}
+    named = {name: getattr(options, name) for name in ("jobs", "only", "limit")}
+    results = execution.run_all(options.scale, **named, with_evidence=options.evidence)
+    print(execution.table(results))
+    if execution.stopped(results):
+        raise KeyboardInterrupt("stopped by Ctrl-C; what is ok above is written")
+    return 1 if any(result.error for result in results) else 0
 
 
 def _pages(options) -> int:
@@ -105,13 +99,13 @@ def _claims(options) -> int:
     notebooks = checkout.root() / "notebooks"
     folder = checkout.root() / "build" / "course" / options.scale if options.scale else notebooks
     printed, listed = claims.printed(folder), claims.listed(notebooks / claims.DETAIL)
-    print(claims.summary(printed, listed))
-    print()
-    print(claims.conclusions_table(claims.conclusions(folder), printed, listed))
-    print()
-    print(claims.table(printed, listed))
-    print()
-    print(claims.evidence(printed, listed, reports.photographed(notebooks / "results")))
+    tables = [
+        claims.summary(printed, listed),
+        claims.conclusions_table(claims.conclusions(folder), printed, listed),
+        claims.table(printed, listed),
+        claims.evidence(printed, listed, reports.photographed(notebooks / "results")),
+    ]
+    print(*tables, sep="\n\n")
     return 0
 
 
@@ -119,39 +113,27 @@ def _reproduce(options) -> int:
     from calibkit.course import checkout, experiments
 
     checkout.with_study()
-    from study import engine, photograph_grids, reports
+    from study import all_networks, engine, night_runs, photograph_grids, reports
 
-    folder = Path(options.target or checkout.root() / "notebooks" / "results")
+    def chosen(*names: str) -> dict:
+        return {name: getattr(options, name) for name in names}
+
+    target = None if options.target is None else Path(options.target)
+    folder = target or checkout.root() / "notebooks" / "results"
     if options.name == [experiments.networks.NAME]:
-        return _networks(options, folder)
+        seeds = all_networks.SEEDS[: options.seeds]
+        table = all_networks.run(options.scale, seeds, **chosen("device", "jobs"))
+        print(all_networks.write(table, folder).read_text(encoding="utf-8"))
+        return 0
     if options.name == [experiments.nights.NAME]:
-        return _nights(options)
-    named = ("dataset", "network", "vectors", "root", "device", "jobs")
-    chosen = {option: getattr(options, option) for option in named}
-    names = photograph_grids.EXPERIMENTS if options.name == ["all"] else options.name
-    chosen["seeds"] = None if options.seeds is None else range(options.seeds)
-    for name in names:
-        page = reports.write(engine.run(name, options.scale, **chosen), folder)
+        named = chosen("seeds", "network", "jobs", "root", "device")
+        return 1 if night_runs.run_all(**named, folder=target) else 0
+    for name in photograph_grids.EXPERIMENTS if options.name == ["all"] else options.name:
+        named = chosen("dataset", "network", "vectors", "root", "device", "jobs")
+        seeds = None if options.seeds is None else range(options.seeds)
+        page = reports.write(engine.run(name, options.scale, seeds=seeds, **named), folder)
         print(page.read_text(encoding="utf-8"))
     return 0
-
-
-def _networks(options, folder: Path) -> int:
-    from study import all_networks
-
-    seeds = all_networks.SEEDS[: options.seeds]
-    table = all_networks.run(options.scale, seeds, device=options.device, jobs=options.jobs)
-    print(all_networks.write(table, folder).read_text(encoding="utf-8"))
-    return 0
-
-
-def _nights(options) -> int:
-    from study import night_runs
-
-    named = ("seeds", "network", "jobs", "root", "device")
-    chosen = {option: getattr(options, option) for option in named}
-    folder = None if options.target is None else Path(options.target)
-    return 1 if night_runs.run_all(**chosen, folder=folder) else 0
 
 
 def _arbiter(options) -> int:
@@ -222,15 +204,6 @@ def _written(paths: Iterable[Path]) -> int:
     return 0
 
 
-def _report(results) -> int:
-    from calibkit.course import execution
-
-    print(execution.table(results))
-    if execution.stopped(results):
-        raise KeyboardInterrupt("stopped by Ctrl-C; what is ok above is written")
-    return 1 if any(result.error for result in results) else 0
-
-
 def _add(commands, name: str, command: Callable) -> argparse.ArgumentParser:
     """The parser of a command, which `command` runs."""
     add = commands.add_parser(name)
@@ -240,7 +213,6 @@ def _add(commands, name: str, command: Callable) -> argparse.ArgumentParser:
 
 def add_all(commands) -> None:
     """Add the commands of the course to the parser of `python -m calibkit`."""
-    limit = "end a lesson that lasts longer; default: by scale, none for days of training"
     add = _add(commands, "lab", _lab)
     add.epilog = LAB
     add.set_defaults(takes_more=True)
@@ -250,18 +222,20 @@ def add_all(commands) -> None:
     add.add_argument(
         "--work", metavar="FOLDER", help="of your copies; default: work, in the course's"
     )
-    add = _add(commands, "course", _course)
-    add.add_argument("--scale", default="laptop", help="smoke, laptop, night, gpu, paper")
-    add.add_argument("--jobs", type=int, default=2, help="notebooks at a time")
-    add.add_argument("--only", help="lessons whose name starts with this, such as 01")
-    add.add_argument("--limit", type=float, metavar="SECONDS", help=limit)
-    evidence = "the evidence beside the lessons, too"
-    add.add_argument("--evidence", action="store_true", help=evidence)
-    add = _add(commands, "notebooks", _notebooks)
-    add.add_argument("only", nargs="?", help="lessons whose name starts with this, such as 01")
-    add.add_argument("--jobs", type=int, default=2, help="notebooks at a time")
-    add.add_argument("--limit", type=float, metavar="SECONDS", help=limit)
-    add.add_argument("--evidence", action="store_true", help=evidence)
+    for name in ("course", "notebooks"):
+        add = _add(commands, name, _course)
+        only = "lessons whose name starts with this, such as 01"
+        if name == "course":
+            add.add_argument("--scale", default="laptop", help="smoke, laptop, night, gpu, paper")
+            add.add_argument("--only", help=only)
+        else:
+            add.set_defaults(scale=None)
+            add.add_argument("only", nargs="?", help=only)
+        add.add_argument("--jobs", type=int, default=2, help="notebooks at a time")
+        limit = "end a lesson that lasts longer; default: by scale, none for days of training"
+        add.add_argument("--limit", type=float, metavar="SECONDS", help=limit)
+        evidence = "the evidence beside the lessons, too"
+        add.add_argument("--evidence", action="store_true", help=evidence)
     add = _add(commands, "claims", _claims)
     add.add_argument("--scale", help="of an execution under build/course; default: as committed")
     add = _add(commands, "reproduce", _reproduce)

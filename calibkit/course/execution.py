@@ -6,10 +6,14 @@ import ast
 import base64
 import hashlib
 import io
+import json
 import math
 import os
+import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +29,8 @@ WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 PNG = "image/png"
 KERNEL = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
 # Seconds for a lesson, twenty times its budget or more; none where a run may take days.
-LIMITS = {"smoke": 300.0, "laptop": 1_800.0, "gpu": 4 * 3_600.0}
+LIMITS = {"smoke": 300.0, "laptop": 1_800.0, "published": 1_800.0, "gpu": 4 * 3_600.0}
+PUBLISHED = "published"  # in place of a scale
 # Seconds for a cell, more than any whole notebook took there on two cores: a kernel may lose a
 # message, and wait for ever.
 CELL_LIMITS = {"smoke": 600, "laptop": 600}
@@ -142,7 +147,11 @@ def stripped(notebook):
     for cell in notebook.cells:
         cell.metadata = folding.metadata(cell.metadata.get("tags", []))
         if cell.cell_type == "code":
-            cell.outputs = [output for output in cell.outputs if not _only_live(output)]
+            cell.outputs = [  # without those that are a widget with no other face: a progress bar
+                output
+                for output in cell.outputs
+                if WIDGET_MIME not in output.get("data", {}) or "text/html" in output.data
+            ]
         for output in cell.get("outputs", ()):
             output.get("data", {}).pop(WIDGET_MIME, None)
             if PNG in output.get("data", {}):
@@ -163,11 +172,6 @@ def lighter(png: str) -> str:
         figure = figure.convert("RGB").quantize(256, dither=Image.Dither.NONE)
     figure.save(written, "PNG", optimize=True)
     return base64.b64encode(written.getvalue()).decode()
-
-
-def _only_live(output) -> bool:
-    """Whether an output, such as a progress bar, is a widget with no other face."""
-    return WIDGET_MIME in output.get("data", {}) and "text/html" not in output.data
 
 
 def run(lesson: Lesson, scale: str, folder: Path) -> Result:
@@ -194,56 +198,52 @@ def _timed(name: str, work: Callable[[], None]) -> Result:
 
 
 def run_all(
-    scale: str,
+    scale: str | None,
     *,
     jobs: int = 2,
     only: str | None = None,
     limit: float | None = None,
     with_evidence: bool = False,
 ) -> list[Result]:
-    """Execute the lessons at `scale` into build/course/SCALE, `jobs` at a time.
+    """Execute the lessons, `jobs` at a time, each in a process of its own, with one thread.
 
-    Each has a process of its own, and one thread.
-
+    scale: into build/course/SCALE; None: at their own defaults, into the committed notebooks.
     limit: seconds after which a lesson is ended, by default those of LIMITS.
     with_evidence: execute the evidence too, after the lessons, whose runs it finds.
     """
-    validate.choice("scale", scale, tuple(BUDGETS))
-    folder = root() / "build" / "course" / scale
+    scale = PUBLISHED if scale is None else validate.choice("scale", scale, tuple(BUDGETS))
     limit = LIMITS.get(scale, math.inf) if limit is None else limit
-    results: list[Result] = []
-    for part in _parts(only, with_evidence):
-        tasks = {lesson.name: (lesson, scale, folder) for lesson in part}
-        results += _spread(run, tasks, jobs, limit)
+    jobs = validate.integer("jobs", jobs, 1)
+    limit = validate.number("limit", limit, 0, math.inf, open_low=True)
+    # One thread each: tiny models gain nothing from more, and on a busy machine threads that wait
+    # for one another make a notebook ten times slower.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    logs, results = root() / "build" / "course" / "logs", []
+    for part in (lessons(only), evidence(only) if with_evidence else []):
+        tasks = {one.name: (__name__, str(one.source), scale) for one in part}
+        results += runner.spread(tasks, jobs=jobs, limit=limit, logs=logs)
     return results
 
 
-def publish_all(
-    *,
-    jobs: int = 2,
-    only: str | None = None,
-    limit: float | None = None,
-    with_evidence: bool = False,
-) -> list[Result]:
-    """Execute the text twins into the notebooks that are committed; arguments as `run_all`."""
-    limit = LIMITS["laptop"] if limit is None else limit
-    results: list[Result] = []
-    for part in _parts(only, with_evidence):
-        results += _spread(publish, {lesson.name: (lesson,) for lesson in part}, jobs, limit)
-    return results
-
-
-def _parts(only: str | None, with_evidence: bool) -> list[list[Lesson]]:
-    """What is executed after one another: the lessons, then their evidence."""
-    return [lessons(only), evidence(only)] if with_evidence else [lessons(only)]
+def _main(source: str, scale: str, reply: str) -> None:
+    """Execute one lesson, as `runner` asks, and write its Result."""
+    threading.Thread(target=runner.end_with_parent, daemon=True).start()
+    lesson, folder = Lesson(Path(source)), root() / "build" / "course" / scale
+    result = publish(lesson) if scale == PUBLISHED else run(lesson, scale, folder)
+    Path(reply).write_text(json.dumps(asdict(result)), encoding="utf-8")
 
 
 def table(results: Iterable[Result]) -> str:
     """Seconds per notebook, then what went wrong."""
     results = sorted(results, key=lambda result: result.name)
-    lines = [f"{r.name:32} {r.seconds:7.1f} s  {_verdict(r)}" for r in results]
+    told = [("ok" if r.error is None else r.error if stopped([r]) else "FAILED") for r in results]
+    lines = [
+        f"{r.name:32} {r.seconds:7.1f} s  {word}" for r, word in zip(results, told, strict=True)
+    ]
     lines.append(f"{'together':32} {sum(r.seconds for r in results):7.1f} s")
-    lines += [f"\n{r.name}: {r.error}" for r in results if _verdict(r) == "FAILED"]
+    lines += [
+        f"\n{r.name}: {r.error}" for r, word in zip(results, told, strict=True) if word == "FAILED"
+    ]
     return "\n".join(lines)
 
 
@@ -252,17 +252,5 @@ def stopped(results: Iterable[Result]) -> bool:
     return any(result.error in (runner.STOPPED, runner.NOT_STARTED) for result in results)
 
 
-def _verdict(result: Result) -> str:
-    if result.error is None:
-        return "ok"
-    return result.error if stopped([result]) else "FAILED"
-
-
-def _spread(function, tasks: Mapping[str, tuple], jobs: int, limit: float) -> list[Result]:
-    jobs = validate.integer("jobs", jobs, 1)
-    limit = validate.number("limit", limit, 0, math.inf, open_low=True)
-    # One thread each: tiny models gain nothing from more, and on a busy machine threads that wait
-    # for one another make a notebook ten times slower.
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
-    logs = root() / "build" / "course" / "logs"
-    return runner.spread(function, tasks, jobs=jobs, limit=limit, logs=logs)
+if __name__ == "__main__":
+    _main(*sys.argv[1:])

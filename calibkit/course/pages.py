@@ -41,38 +41,31 @@ OPENS = {
 UNDESCRIBED = "No description has been provided for this image"  # nbconvert's words
 EMPTY_HEAD = re.compile(r"<th(\s[^>]*)?>\s*</th>")
 FIRST_CELL = re.compile(r"(<tr>\s*)<td([^>]*)>(.*?)</td>", re.DOTALL)
-ICONS = re.compile(
-    r"\s*--jp-icon-[\w-]+: url\([^)]*\);"
-)  # of JupyterLab's buttons, a fifth of a page
+ICONS = re.compile(r"\s*--jp-icon-[\w-]+: url\([^)]*\);")  # of buttons, a fifth of a page
 DRAWN_ABOVE = "Figure drawn by the cell above; the text beside it says what to see."
 CONVERTER = LatexToMathML(fancy_error=False, allow_unreliable_rendering=True)
 HTML_MATH = re.compile(r"(?<![$\\])(\$\$?)(?!\$)(.+?)(?<![$\\])\1(?!\$)", re.DOTALL)
 # What a page may hold whose notebook is not trusted. Names that are not here are taken out.
-TAGS = {
-    "a", "abbr", "acronym", "b", "blockquote", "code", "em", "i", "li", "ol", "strong", "ul",
-    "br", "caption", "col", "colgroup", "dd", "del", "details", "div", "dl", "dt", "h1", "h2", "h3",
-    "h4", "h5", "h6", "hr", "img", "kbd", "main", "p", "pre", "s", "small", "span", "sub",
-    "summary", "sup", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "u",
-    "math", "menclose", "mfrac", "mi", "mmultiscripts", "mn", "mo", "mover", "mpadded", "mphantom",
-    "mprescripts", "mroot", "mrow", "mspace", "msqrt", "msub", "msubsup", "msup", "mtable", "mtd",
-    "mtext", "mtr", "munder", "munderover",
-}  # fmt: skip
-ATTRIBUTES = {
-    "class", "id", "title", "role", "aria-label", "tabindex", "style", "alt", "width", "height",
-    "colspan", "rowspan", "scope", "start", "open", "data-mime-type", "data-type",
-    "accent", "accentunder", "display", "displaystyle", "form", "linethickness", "lspace",
-    "mathvariant", "maxsize", "minsize", "movablelimits", "notation", "rspace", "scriptlevel",
-    "stretchy", "symmetric", "voffset",
-}  # fmt: skip
-STYLES = {  # those of tables and of formulas in columns; none takes a browser elsewhere
-    *(f"{space}{side}" for space in ("margin", "padding")
-      for side in ("", "-top", "-right", "-bottom", "-left")),
-    *(f"border{part}" for part in ("", "-collapse", "-color", "-left", "-spacing", "-width")),
-    "background-color", "color", "direction", "display", "float", "font", "font-family",
-    "font-size", "font-style", "font-weight", "height", "justify-items", "letter-spacing",
-    "line-height", "max-width", "min-width", "overflow", "text-align", "text-decoration",
-    "text-indent", "vertical-align", "white-space", "width",
-}  # fmt: skip
+TAGS = (
+    "a abbr acronym b blockquote code em i li ol strong ul br caption col colgroup dd del details "
+    "div dl dt h1 h2 h3 h4 h5 h6 hr img kbd main p pre s small span sub summary sup table tbody td "
+    "tfoot th thead tr u math menclose mfrac mi mmultiscripts mn mo mover mpadded mphantom "
+    "mprescripts mroot mrow mspace msqrt msub msubsup msup mtable mtd mtext mtr munder munderover"
+)
+ATTRIBUTES = (
+    "class id title role aria-label tabindex style alt width height colspan rowspan scope start "
+    "open data-mime-type data-type accent accentunder display displaystyle form linethickness "
+    "lspace mathvariant maxsize minsize movablelimits notation rspace scriptlevel stretchy "
+    "symmetric voffset"
+)
+SIDES = [f"{space}{side}" for space in ("margin", "padding")
+         for side in ("", "-top", "-right", "-bottom", "-left")]  # fmt: skip
+STYLES = (  # those of tables and of formulas in columns; none takes a browser elsewhere
+    "border border-collapse border-color border-left border-spacing border-width background-color "
+    "color direction display float font font-family font-size font-style font-weight height "
+    "justify-items letter-spacing line-height max-width min-width overflow text-align "
+    "text-decoration text-indent vertical-align white-space width"
+)
 ADDRESSES = {
     ("a", "href"): re.compile(r"(https?:|mailto:|#|[\w.%-]+(#|$))"),  # the last: another page
     ("img", "src"): re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml);base64,"),
@@ -108,12 +101,17 @@ def export_all(
     source = Path(source or home / "notebooks")
     target = Path(target or home / "build" / "pages")
     pages = names(source) | names(home / "notebooks", ".md")
-    chosen = [file for file in pages if file.name.startswith(only or "")]
-    if not any(file.suffix == ".ipynb" for file in chosen):
+    notebooks = {file: read(file) for file in pages if file.name.startswith(only or "")}
+    if not any(file.suffix == ".ipynb" for file in notebooks):
         raise FileNotFoundError(f"no notebook {only or ''}*.ipynb in {source.resolve()}")
     target.mkdir(parents=True, exist_ok=True)
-    notebooks = {file: read(file) for file in chosen}
-    written = {} if only else {"index.html": (_index(notebooks, pages), home, False)}
+    listed = [
+        f'<li><a href="{quote(pages[file])}">{escape(title(notebook))}</a></li>'
+        for file, notebook in notebooks.items()
+    ]
+    opening = "# calibkit: the calibration of deep networks\n\n<ul>"
+    index = text_page("\n".join([opening, *listed, "</ul>"]))
+    written = {} if only else {"index.html": (index, home, False)}
     for file, notebook in notebooks.items():
         written[pages[file]] = (notebook, file.parent, trust or file.suffix == ".md")
     linked = links(pages)
@@ -176,24 +174,24 @@ def safe(html: str) -> str:
     (their scripts pass); both take embedded pictures out. Should anything get past the list, the
     policy in the head still forbids browsers to run or to load it.
     """
+
+    def kept(tag: str, name: str, value: str) -> str | None:
+        """The value of an attribute, None where it leads elsewhere."""
+        address = ADDRESSES.get((tag, name))
+        leads = not address.match(value) if address else name == "style" and "url(" in value.lower()
+        return None if leads else value
+
     head, main, content = html.partition("<main>")  # made here, all but the title
     cleaned = nh3.clean(
         main + content,
-        tags=TAGS,
-        attributes={"*": ATTRIBUTES} | {tag: {name} for tag, name in ADDRESSES},
-        attribute_filter=_kept,
+        tags={*TAGS.split()},
+        attributes={"*": {*ATTRIBUTES.split()}} | {tag: {name} for tag, name in ADDRESSES},
+        attribute_filter=kept,
         url_schemes={"http", "https", "mailto", "data"},
-        filter_style_properties=STYLES,
+        filter_style_properties={*SIDES, *STYLES.split()},
         link_rel=None,
     )
     return f"{head.replace('<head>', f'<head>{POLICY}', 1)}{cleaned}</body>\n</html>\n"
-
-
-def _kept(tag: str, name: str, value: str) -> str | None:
-    """The value of an attribute, None where it leads elsewhere."""
-    address = ADDRESSES.get((tag, name))
-    leads = not address.match(value) if address else name == "style" and "url(" in value.lower()
-    return None if leads else value
 
 
 def title(notebook: NotebookNode) -> str:
@@ -246,38 +244,6 @@ def text_page(source: str) -> NotebookNode:
     return new_notebook(cells=[new_markdown_cell(source)])
 
 
-def _index(notebooks: Mapping[Path, NotebookNode], pages: Mapping[Path, str]) -> NotebookNode:
-    links = [
-        f'<li><a href="{quote(pages[file])}">{escape(title(notebook))}</a></li>'
-        for file, notebook in notebooks.items()
-    ]
-    opening = "# calibkit: the calibration of deep networks\n\n<ul>"
-    return text_page("\n".join([opening, *links, "</ul>"]))
-
-
-def _page(url: str, pages: Mapping[str, str], folder: Path) -> str | None:
-    """Where a link of a notebook leads among the pages; None for another file of the course."""
-    file, mark, place = url.partition("#")
-    if not file or re.match(r"[a-z]+:", file) or file in pages.values():
-        return url
-    if file in pages:
-        return pages[file] + mark + place
-    if not (folder / file).exists():
-        raise PageError(f"it links to {url}, which is not in {folder.resolve()}")
-    return None
-
-
-def _embedded(url: str, folder: Path) -> str:
-    """The image itself in place of its name."""
-    if re.match(r"[a-z]+:", url):
-        return url
-    path, kind = (folder / url).resolve(), mimetypes.guess_type(url)[0] or "no picture"
-    # a page is passed on: no other file of its maker may travel inside it
-    if not (path.is_relative_to(folder.resolve()) and path.is_file() and kind.startswith("image/")):
-        raise PageError(f"it shows {url}, which is not a picture in {folder.resolve()}")
-    return f"data:{kind};base64,{base64.b64encode(path.read_bytes()).decode()}"
-
-
 class Renderer(IPythonRenderer):
     """Markdown to HTML, formulas to MathML, links to pages; see `export`."""
 
@@ -307,13 +273,26 @@ class Renderer(IPythonRenderer):
         return f'<div class="wide" tabindex="0" {told}><table>\n{text}</table></div>\n'
 
     def image(self, text, url, title=None):
-        return super().image(text, _embedded(url, Path(self.path)), title)
+        """The image itself in place of its name."""
+        if not re.match(r"[a-z]+:", url):
+            home = Path(self.path).resolve()
+            path, kind = (home / url).resolve(), mimetypes.guess_type(url)[0] or "no picture"
+            # a page is passed on: no other file of its maker may travel inside it
+            if not (path.is_relative_to(home) and path.is_file() and kind.startswith("image/")):
+                raise PageError(f"it shows {url}, which is not a picture in {home}")
+            url = f"data:{kind};base64,{base64.b64encode(path.read_bytes()).decode()}"
+        return super().image(text, url, title)
 
     def link(self, text, url, title=None):
-        page = _page(url, self.pages, Path(self.path))
-        if page is None:  # the reader of a page has no such file: tell where it would be
+        file, mark, place = url.partition("#")
+        if file in self.pages:
+            url = self.pages[file] + mark + place
+        elif file and not re.match(r"[a-z]+:", file) and file not in self.pages.values():
+            if not (Path(self.path) / file).exists():
+                raise PageError(f"it links to {url}, which is not in {Path(self.path).resolve()}")
+            # the reader of a page has no such file: tell where it would be
             return f"{text} (<code>{escape(url.removeprefix('../'))}</code>)"
-        return super().link(text, page, title)
+        return super().link(text, url, title)
 
 
 def folded(html: str, cell: NotebookNode, part: str) -> str:

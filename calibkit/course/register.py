@@ -116,15 +116,18 @@ def read(path: Path | None = None) -> Register:
     rules, margins = held["rules"], held["margins"]
     claims = tuple(_claim(dict(one), margins, rules["most"]) for one in held["claim"])
     register = Register(
-        rules["level"],
-        rules["criterion"],
-        margins,
-        held["data"],
-        held["ways"],
-        held["photographs"],
-        claims,
-    )
-    _check(register)
+        rules["level"], rules["criterion"], margins, held["data"], held["ways"],
+        held["photographs"], claims,
+    )  # fmt: skip
+    ids = [claim.id for claim in claims]
+    if twice := {name for name in ids if ids.count(name) > 1}:
+        raise ValueError(f"claims that stand twice: {', '.join(sorted(twice))}")
+    for row in register.comparisons:
+        if row.way:
+            validate.choice(f"data of {row.claim}", row.data, tuple(register.data))
+            for way in (*row.way, *row.rival):
+                known = register.ways_of(row.data)
+                validate.choice(f"way of {row.claim}", way, tuple(known))
     return register
 
 
@@ -142,18 +145,6 @@ def _claim(held: dict[str, Any], margins: Mapping[str, float], most: int) -> Cla
     if len({str(row) for row in made}) < len(made):
         raise ValueError(f"two comparisons of {held['id']} are alike")
     return Claim(**told, compare=tuple(made))
-
-
-def _check(register: Register) -> None:
-    ids = [claim.id for claim in register.claims]
-    if twice := {name for name in ids if ids.count(name) > 1}:
-        raise ValueError(f"claims that stand twice: {', '.join(sorted(twice))}")
-    for row in register.comparisons:
-        if row.way:
-            validate.choice(f"data of {row.claim}", row.data, tuple(register.data))
-        for way in (*row.way, *row.rival) if row.way else ():
-            known = register.ways_of(row.data)
-            validate.choice(f"way of {row.claim}", way, tuple(known))
 
 
 @dataclass(frozen=True)
@@ -202,13 +193,10 @@ def judge_again(
 ) -> Judged:
     """The same of a mean whose interval at another level is known, as a line has it."""
     level, than = how.get("level", 0.9875), how.get("than", 0.0)
-    freedom = seeds - 1
-    wider = stats.t.ppf((1 + level) / 2, freedom) / stats.t.ppf((1 + old_level) / 2, freedom)
-    half = (high - low) / 2 * wider
+    wide, old = (stats.t.ppf((1 + one) / 2, seeds - 1) for one in (level, old_level))
+    half, expect = (high - low) / 2 * (wide / old), how.get("expect", "above")
     ends = mean, mean - half, mean + half
-    return _judged(
-        ends, seeds, margin, how.get("expect", "above"), than, how.get("size"), None, level
-    )
+    return _judged(ends, seeds, margin, expect, than, how.get("size"), None, level)
 
 
 def _judged(ends, seeds, margin, expect, than, size, control, level) -> Judged:
@@ -219,9 +207,14 @@ def _judged(ends, seeds, margin, expect, than, size, control, level) -> Judged:
         other = judge(control, margin, expect=expect, than=than, size=size, level=level).word
         word = "NOT SPECIFIC" if other == "HOLDS" else word
     more = None
-    if word == "OPEN":
+    if word == "OPEN":  # the least number that would give a word, were mean and spread as they are
+        mean = ends[0] - than
         spread = (ends[2] - ends[0]) / stats.t.ppf((1 + level) / 2, seeds - 1) * math.sqrt(seeds)
-        more = _seeds(ends[0] - than, spread, seeds, margin, expect, size, level)
+        for n in range(seeds + 1, MOST_SEEDS + 1):
+            half = stats.t.ppf((1 + level) / 2, n - 1) * spread / math.sqrt(n)
+            if _word(mean - half, mean + half, margin, expect, size) != "OPEN":
+                more = n
+                break
     return Judged(word, *ends, seeds, more)
 
 
@@ -241,12 +234,3 @@ def _word(low: float, high: float, margin: float, expect: Direction, size: float
     if high < -margin:
         return "REVERSED"
     return "WITHIN" if -margin < low and high < margin else "OPEN"
-
-
-def _seeds(mean, spread, seeds, margin, expect, size, level) -> int | None:
-    """The least number of seeds that would give a word, were mean and spread as they are."""
-    for n in range(seeds + 1, MOST_SEEDS + 1):
-        half = stats.t.ppf((1 + level) / 2, n - 1) * spread / math.sqrt(n)
-        if _word(mean - half, mean + half, margin, expect, size) != "OPEN":
-            return n
-    return None

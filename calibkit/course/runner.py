@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
+import json
 import os
-import signal
+import subprocess
 import sys
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from multiprocessing import connection
-from multiprocessing.process import BaseProcess
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter as clock
-from typing import Any
 
 import psutil
 from tqdm.auto import tqdm
 
 STOPPED, NOT_STARTED = "stopped", "not started"  # by Ctrl-C
 TICK = 0.5  # seconds between two looks at what runs
-PATIENCE = 5  # seconds for a process to end by itself
-# A server that has imported the course forks a worker at once, where a fresh process would import
-# it for seconds; elsewhere than on Linux a fork of a process with torch in it is not safe.
-CONTEXT: Any = multiprocessing.get_context("forkserver" if sys.platform == "linux" else "spawn")
 
 
 @dataclass(frozen=True)
@@ -36,148 +28,99 @@ class Result:
     error: str | None = None
 
 
-@dataclass
 class Running:
-    """A lesson that runs; `family` are the processes that it started, and theirs."""
+    """A lesson that runs as `python -m MODULE ... REPLY`; family: what it started, and they.
 
-    name: str
-    process: BaseProcess
-    reply: connection.Connection
-    log: Path
-    start: float = field(default_factory=lambda: clock())
-    family: set[psutil.Process] = field(default_factory=set)
+    Its session is its own, so that Ctrl-C reaches this process alone; that its standard input ends
+    tells it that this process is gone. What it and its kernel print goes into the log.
+    """
+
+    def __init__(self, name: str, command: Sequence[str], log: Path) -> None:
+        self.name, self.log, self.reply = name, log, log.with_suffix(".json")
+        self.start, self.family = clock(), set()
+        log.parent.mkdir(parents=True, exist_ok=True)
+        self.reply.unlink(missing_ok=True)
+        command = [sys.executable, "-m", *command, str(self.reply)]
+        with open(log, "wb") as file:
+            self.process = psutil.Popen(
+                command, stdin=subprocess.PIPE, stdout=file, stderr=file, start_new_session=True
+            )
+
+    def result(self, limit: float) -> Result | None:
+        """What came of it; None while it may still run."""
+        with contextlib.suppress(psutil.NoSuchProcess):
+            self.family |= set(self.process.children(recursive=True))
+        if self.process.poll() is None:
+            words = f"it was ended after {limit:g} s; allow more with --limit SECONDS"
+            late = clock() - self.start > limit
+            return self.failed(f"{words} if it does not hang") if late else None
+        if self.reply.exists():
+            return Result(**json.loads(self.reply.read_text(encoding="utf-8")))
+        return self.failed(
+            f"its process died (exit code {self.process.returncode}; -9 is a kill, often for want "
+            f"of memory); what it printed is in {self.log}"
+        )
 
     def failed(self, error: str) -> Result:
         return Result(self.name, clock() - self.start, error)
 
+    def end(self) -> None:
+        """End the lesson, its kernel and the workers of its kernel."""
+        end_all({self.process, *self.family, *_children(self.process)})
+        self.process.wait()
+
 
 def spread(
-    function: Callable[..., Result],
-    tasks: Mapping[str, tuple],
-    *,
-    jobs: int,
-    limit: float,
-    logs: Path,
+    tasks: Mapping[str, Sequence[str]], *, jobs: int, limit: float, logs: Path
 ) -> list[Result]:
-    """`function(*arguments)` for each name and its arguments, `jobs` at a time, a process each.
+    """Run the module and its arguments of each name, `jobs` at a time, a process each.
 
-    A lesson whose process dies, or that lasts longer than `limit` seconds, is a Result with that
-    error. Ctrl-C ends all: what ran is STOPPED, what did not is NOT_STARTED. No process is left
-    behind, not even where this one is killed. What a lesson and its kernel print goes into
-    logs/NAME.log.
+    A module writes its Result as JSON into the file that it gets as its last argument. A lesson
+    whose process dies, or that lasts longer than `limit` seconds, is a Result with that error.
+    Ctrl-C ends all: what ran is STOPPED, what did not is NOT_STARTED. No process is left behind,
+    not even where this one is killed. What a lesson and its kernel print goes into logs/NAME.log.
     """
-    for log in (logs / f"{name}.log" for name in tasks):  # before the work: else a process dies
-        log.parent.mkdir(parents=True, exist_ok=True)
-        log.touch()
-    waiting, results = list(tasks), []
-    running: list[Running] = []
-    CONTEXT.set_forkserver_preload(["calibkit.course.execution", "papermill", "jupytext"])
-    with _ctrl_c() as stop, tqdm(total=len(tasks), unit="notebook") as bar:
+    waiting, results, running = list(tasks), [], []
+    with tqdm(total=len(tasks), unit="notebook") as bar:
         try:
-            while (waiting or running) and not stop.is_set():
+            while waiting or running:
                 while waiting and len(running) < jobs:
-                    name = waiting.pop(0)
-                    running.append(_start(function, name, tasks[name], logs / f"{name}.log"))
-                    _show(bar, running)
-                for one, result in _finished(running, limit):
-                    results.append(result)
-                    running.remove(one)
-                    _end(one)
-                    bar.update()
-                    _show(bar, running)
+                    running.append(
+                        Running(waiting[0], tasks[waiting[0]], logs / f"{waiting[0]}.log")
+                    )
+                    del waiting[0]
+                bar.set_postfix_str(", ".join(one.name for one in running))
+                psutil.wait_procs([one.process for one in running], timeout=TICK)
+                for one in [*running]:
+                    if result := one.result(limit):
+                        results.append(result)
+                        running.remove(one)
+                        one.end()
+                        bar.update()
+        except KeyboardInterrupt:
+            results += [one.failed(STOPPED) for one in running]
+            results += [Result(name, 0.0, NOT_STARTED) for name in waiting]
         finally:
             for one in running:
-                _end(one)
-    results += [one.failed(STOPPED) for one in running]
-    return results + [Result(name, 0.0, NOT_STARTED) for name in waiting]
+                one.end()
+    return results
 
 
-@contextlib.contextmanager
-def _ctrl_c() -> Iterator[threading.Event]:
-    """An event that Ctrl-C sets, where it would have raised KeyboardInterrupt anywhere."""
-    stop = threading.Event()
-    before = signal.getsignal(signal.SIGINT)
-    if before is not signal.SIG_IGN:  # as a shell asks for what it starts in the background
-        signal.signal(signal.SIGINT, lambda *_: stop.set())
-    try:
-        yield stop
-    finally:
-        signal.signal(signal.SIGINT, before)
+def end_with_parent() -> None:
+    """In a lesson's process: wait until its standard input ends, then end with all it started."""
+    while os.read(0, 1):
+        pass
+    end_all(_children(psutil.Process()))
+    os._exit(1)
 
 
-def _show(bar: tqdm, running: Iterable[Running]) -> None:
-    bar.set_postfix_str(", ".join(one.name for one in running))
-
-
-def _start(function: Callable[..., Result], name: str, arguments: tuple, log: Path) -> Running:
-    receiver, sender = CONTEXT.Pipe(duplex=False)
-    task = (sender, log, dict(os.environ), function, arguments)
-    process = CONTEXT.Process(target=_work, args=task, daemon=True)
-    # The terminal sends Ctrl-C to every process. The workers take over that it is to be ignored.
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    process.start()
-    signal.signal(signal.SIGINT, before)
-    sender.close()
-    return Running(name, process, receiver, log)
-
-
-def _finished(running: list[Running], limit: float) -> list[tuple[Running, Result]]:
-    """Wait a moment, then say what has ended or has to."""
-    connection.wait([one.reply for one in running], timeout=TICK)
-    for one in running:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            one.family |= set(psutil.Process(one.process.pid).children(recursive=True))
-    return [(one, result) for one in running if (result := _result(one, limit))]
-
-
-def _result(one: Running, limit: float) -> Result | None:
-    """What came of a lesson; None while it may still run."""
-    if one.reply.poll():
-        try:
-            return one.reply.recv()
-        except EOFError:  # nobody is left to write
-            one.process.join(PATIENCE)
-            return one.failed(
-                f"its process died (exit code {one.process.exitcode}; -9 is a kill, often for "
-                f"want of memory); what it printed is in {one.log}"
-            )
-    if clock() - one.start > limit:
-        return one.failed(
-            f"it was ended after {limit:g} s; allow more with --limit SECONDS if it does not hang"
-        )
-    return None
-
-
-def _end(one: Running) -> None:
-    """End a lesson, its kernel and the workers of its kernel."""
-    with contextlib.suppress(psutil.NoSuchProcess):
-        one.family |= set(psutil.Process(one.process.pid).children(recursive=True))
-    one.process.kill()
-    _kill(one.family)
-    one.process.join()
-    one.reply.close()
-
-
-def _kill(processes: Iterable[psutil.Process]) -> None:
+def end_all(processes: Iterable[psutil.Process]) -> None:
     for process in processes:
         with contextlib.suppress(psutil.NoSuchProcess):
             process.kill()
 
 
-def _work(sender, log: Path, environment: dict, function: Callable[..., Result], arguments) -> None:
-    """In the worker: run the lesson, and end with it as soon as the parent is gone."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    os.environ.clear()
-    os.environ.update(environment)
-    with open(log, "wb") as file:  # the kernels' warnings would tear the progress bar to pieces
-        os.dup2(file.fileno(), 1)
-        os.dup2(file.fileno(), 2)
-    sender.send(function(*arguments))
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None  # it is a worker
-    connection.wait([parent.sentinel])
-    _kill(psutil.Process().children(recursive=True))
-    os._exit(1)
+def _children(process: psutil.Process) -> list[psutil.Process]:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return process.children(recursive=True)
+    return []

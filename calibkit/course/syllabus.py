@@ -14,8 +14,33 @@ from typing import Any, NamedTuple
 from calibkit.course import checkout
 
 FILE = "lessons.toml"
-PATHS_HEAD = ("| path | if | lessons | minutes |", "|---|---|---|---|")
 TRACKS = ("start", "core", "elective")
+
+
+class Times(NamedTuple):
+    """The minutes of each sitting, and of what is done at home, as the head of a lesson states."""
+
+    sittings: list[int]
+    home: list[int]
+
+    @property
+    def all(self) -> list[int]:
+        return self.sittings + self.home
+
+
+def times(text: str) -> Times:
+    """What a lesson's text, or its source, says after **Time.**; both are empty where it is silent.
+
+    >>> times("**Time.** 45 minutes; 35 more for sections 4 to 6; 20 more for the homework.")
+    Times(sittings=[45, 35], home=[20])
+    """
+    said = re.search(r"\*\*Time\.\*\*(.*?)(?:\n#?\s*\n|\*\*|\Z)", text, re.DOTALL)
+    found = Times([], [])
+    for words in said[1].split(";") if said else ():
+        if minutes := re.search(r"\d+(?= minutes| more)", words):
+            part = found.home if re.search("homework|project", words) else found.sittings
+            part.append(int(minutes[0]))
+    return found
 
 
 @dataclass(frozen=True)
@@ -43,19 +68,12 @@ class Entry:
     @property
     def file(self) -> Path:
         """Its notebook."""
-        (lesson,) = checkout.lessons(self.number)
-        return lesson.notebook
-
-    @property
-    def link(self) -> str:
-        """Markdown: its number as a link to its notebook."""
-        return f"[{self.number}]({self.file.name})"
+        return checkout.lessons(self.number)[0].notebook
 
     @property
     def times(self) -> Times:
         """Its minutes, as its head states them."""
-        (lesson,) = checkout.lessons(self.number)
-        return times(lesson.source.read_text(encoding="utf-8"))
+        return times(checkout.lessons(self.number)[0].source.read_text(encoding="utf-8"))
 
     @property
     def minutes(self) -> list[int]:
@@ -93,32 +111,6 @@ class Route:
         return ", ".join(told + " (first sitting)" * half for told, half in every)
 
 
-class Times(NamedTuple):
-    """The minutes of each sitting, and of what is done at home, as the head of a lesson states."""
-
-    sittings: list[int]
-    home: list[int]
-
-    @property
-    def all(self) -> list[int]:
-        return self.sittings + self.home
-
-
-def times(text: str) -> Times:
-    """What a lesson's text, or its source, says after **Time.**; both are empty where it is silent.
-
-    >>> times("**Time.** 45 minutes; 35 more for sections 4 to 6; 20 more for the homework.")
-    Times(sittings=[45, 35], home=[20])
-    """
-    said = re.search(r"\*\*Time\.\*\*(.*?)(?:\n#?\s*\n|\*\*|\Z)", text, re.DOTALL)
-    found = Times([], [])
-    for words in said[1].split(";") if said else ():
-        if minutes := re.search(r"\d+(?= minutes| more)", words):
-            part = found.home if re.search("homework|project", words) else found.sittings
-            part.append(int(minutes[0]))
-    return found
-
-
 def _file() -> Mapping[str, Any]:
     return tomllib.loads((checkout.root() / "notebooks" / FILE).read_text(encoding="utf-8"))
 
@@ -129,14 +121,20 @@ def entries() -> tuple[Entry, ...]:
 
     Raises ValueError for an unknown track, and for a prerequisite that does not come before.
     """
-    every = tuple(Entry(**row) for row in _file()["lesson"])
-    for place, entry in enumerate(every):
-        before = {one.number for one in every[:place]}
+    every, before = tuple(Entry(**row) for row in _file()["lesson"]), set()
+    for entry in every:
         if entry.track not in TRACKS:
             raise ValueError(f"{FILE}: track of {entry.number} must be one of {TRACKS}")
         if late := {*entry.needs, *entry.part_of} - before:
             raise ValueError(f"{FILE}: {entry.number} needs {sorted(late)}, which must come before")
+        before.add(entry.number)
     return every
+
+
+@cache
+def routes() -> tuple[Route, ...]:
+    """The paths through the course, the shortest first."""
+    return tuple(Route(**row) for row in _file()["path"])
 
 
 def entry(number: str) -> Entry | None:
@@ -150,8 +148,8 @@ def above(number: str) -> set[str]:
     >>> sorted(above("08"))
     ['00', '01']
     """
-    needs = {one.number: one.needs for one in entries()}
-    return set(needs[number]).union(*(above(other) for other in needs[number]))
+    needs = entry(number).needs
+    return set(needs).union(*map(above, needs))
 
 
 def depth(number: str) -> int:
@@ -160,8 +158,7 @@ def depth(number: str) -> int:
     >>> depth("00"), depth("08"), depth("15")
     (0, 2, 4)
     """
-    needs = {one.number: one.needs for one in entries()}
-    return max((1 + depth(other) for other in needs[number]), default=0)
+    return max((1 + depth(other) for other in entry(number).needs), default=0)
 
 
 def direct(number: str) -> list[str]:
@@ -170,65 +167,5 @@ def direct(number: str) -> list[str]:
     >>> direct("15")
     ['09']
     """
-    needs = next(one.needs for one in entries() if one.number == number)
+    needs = entry(number).needs
     return [one for one in needs if not any(one in above(other) for other in needs)]
-
-
-def table() -> str:
-    """Markdown: the lessons with question and minutes, as notebooks/the_course.md has it."""
-    rows = [
-        f"| [{one.short}]({one.file.name}) | {one.asks} | {' + '.join(map(str, one.minutes))} |"
-        for one in entries()
-    ]
-    head = ["| notebook | asks | minutes to work through |", "|---|---|---|"]
-    return "\n".join([*head, *rows])
-
-
-@cache
-def routes() -> tuple[Route, ...]:
-    """The paths through the course, the shortest first."""
-    return tuple(Route(**row) for row in _file()["path"])
-
-
-def following(number: str) -> str:
-    """The line at the head of a lesson that names the next one on each path; "" on none.
-
-    >>> following("03")[:66]
-    '**Next on your path.** *Six evenings*: [06](06_label_noise.ipynb).'
-    """
-    after: dict[str, list[str]] = {}
-    for route in routes():
-        if other := route.after(number):
-            after.setdefault(other, []).append(route.name)
-    steps = []
-    for other, (first, *names) in after.items():
-        named = ", ".join(f"*{name}*" for name in (first.capitalize(), *names))
-        steps.append(f"{named}: {entry(other).link}.")
-    return f"**Next on your path.** {' '.join(steps)}" if steps else ""
-
-
-def paths_table() -> str:
-    """Markdown: the paths with their lessons and minutes, as notebooks/the_course.md has them."""
-    rows = []
-    for one in routes():
-        total = f"{' + '.join(map(str, one.sittings))} = {sum(one.sittings)}"
-        lessons = one.listed(lambda lesson: lesson.link)
-        rows.append(f"| {one.name} | {one.reader} | {lessons} | {total} |")
-    return "\n".join([*PATHS_HEAD, *rows])
-
-
-def three_paths(site: str = "") -> str:
-    """Markdown: the first three paths, as the README has them.
-
-    site: address of the site, whose pages keep what a lesson hides; without one the numbers stand
-    there alone, for a repository's page shows every answer of a notebook.
-    """
-
-    def words(lesson: Entry) -> str:
-        return f"[{lesson.number}]({site}{lesson.file.stem}.html)" if site else lesson.number
-
-    rows = [
-        f"| {one.name} | {one.reader} | {one.listed(words)} | {sum(one.sittings)} |"
-        for one in routes()[:3]
-    ]
-    return "\n".join([*PATHS_HEAD, *rows])

@@ -19,17 +19,8 @@ WORDS = ("HOLDS", "NOT SPECIFIC", "NOT MET", "REVERSED", "INCONCLUSIVE")
 # How close is close, and how much is much: one margin for each kind of claim, to be named in place
 # of a number. Fractions, but for the temperature and the NLL (nats). Lessons name that of the
 # temperature so far; their other margins are numbers that were chosen claim by claim.
-MARGINS = {
-    "temperature": 0.1,
-    "ECE": 0.01,
-    "gap": 0.01,
-    "accuracy": 0.01,
-    "Brier": 0.01,
-    "NLL": 0.01,
-    "AUROC": 0.01,
-    "coverage": 0.05,
-    "kappa": 0.1,
-}
+MARGINS = dict.fromkeys(("ECE", "gap", "accuracy", "Brier", "NLL", "AUROC"), 0.01)
+MARGINS |= {"temperature": 0.1, "kappa": 0.1, "coverage": 0.05}
 Kind = Literal[
     "temperature", "ECE", "gap", "accuracy", "Brier", "NLL", "AUROC", "coverage", "kappa"
 ]

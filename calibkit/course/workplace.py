@@ -89,9 +89,11 @@ def _copy(lesson: Lesson, place: Path) -> list[str]:
     if not (target.exists() and kept.exists()):
         return [] if target.exists() else _store(fresh, target, kept)
     own, origin = (nbformat.read(path, as_version=4) for path in (target, kept))
-    if _same(fresh, origin):
+    # equal cells and outputs, however often it was opened since
+    held = [[(c.source, c.get("outputs")) for c in one.cells] for one in (fresh, own, origin)]
+    if held[0] == held[2]:
         return []
-    if _same(own, origin):
+    if held[1] == held[2]:
         return _store(fresh, target, kept)
     offered = target.with_name(f"{target.stem}_new.ipynb")
     if offered.exists():
@@ -99,12 +101,6 @@ def _copy(lesson: Lesson, place: Path) -> list[str]:
     _store(fresh, kept)
     _store(answered(fresh, own, origin), offered)
     return [f"{target.name} has a newer form: {offered.name} beside yours, with your answers in it"]
-
-
-def _same(one, other) -> bool:
-    """Whether two notebooks have equal cells and outputs, however often they were opened since."""
-    one, other = ([(c.source, c.get("outputs")) for c in book.cells] for book in (one, other))
-    return one == other
 
 
 def answered(fresh, own, origin):

@@ -52,12 +52,21 @@ def assemble(
     """
     code = script(entry)
     style = "\n".join(path.read_text(encoding="utf-8") for path in styles)
-    blocks = "\n".join(
-        f'<script type="application/json" id="{name}">{_harmless(value)}</script>'
-        for name, value in data.items()
-    )
-    filled = {"policy": shell.policy(code, style), "style": style, "data": blocks, "script": code}
-    return _fill(template, filled | dict(words or {}))
+    blocks = []
+    for name, value in data.items():  # JSON in which no tag can begin
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+        blocks.append(f'<script type="application/json" id="{name}">{text}</script>')
+    filled = {"policy": shell.policy(code, style), "style": style, "script": code}
+    filled |= {"data": "\n".join(blocks)} | dict(words or {})
+    # each {{ place }} is filled once, whatever the fillings hold
+    text = template.read_text(encoding="utf-8")
+    places = re.findall(r"\{\{ (\w+) \}\}", text)
+    if {*places} ^ {*filled} or len(places) != len(set(places)):
+        raise BrowserPageError(
+            f"{template.name} must have each place once: {', '.join(sorted(filled))}; "
+            f"it has {', '.join(places)}"
+        )
+    return re.sub(r"\{\{ (\w+) \}\}", lambda place: filled[place[1]], text)
 
 
 def script(entry: Path) -> str:
@@ -95,7 +104,28 @@ def script(entry: Path) -> str:
 def modules(entry: Path) -> dict[Path, str]:
     """Each module that `entry` needs with its text, those first that others import."""
     done: dict[Path, str] = {}
-    _visit(entry.resolve(), [], done)
+
+    def visit(path: Path, above: list[Path]) -> None:
+        if path in above:
+            circle = " imports ".join(one.name for one in [*above[above.index(path) :], path])
+            raise BrowserPageError(f"modules may not import each other: {circle}")
+        if path in done:
+            return
+        if not path.is_file():
+            by = above[-1].name if above else "entry"
+            raise BrowserPageError(f"{by} names {path}: no such file")
+        text = path.read_text(encoding="utf-8")
+        for found in IMPORT.finditer(text):
+            other = (path.parent / found["file"]).resolve()
+            visit(other, [*above, path])
+            wanted = {name.strip() for name in found["names"].split(",") if name.strip()}
+            if missing := ", ".join(sorted(wanted - {*exports(done[other])})):
+                raise BrowserPageError(
+                    f"{path.name} imports {missing}, not exported by {other.name}"
+                )
+        done[path] = text
+
+    visit(entry.resolve(), [])
     return done
 
 
@@ -106,26 +136,6 @@ def exports(text: str) -> list[str]:
     ['PIXELS', 'draw']
     """
     return EXPORTED.findall(text)
-
-
-def _visit(path: Path, above: list[Path], done: dict[Path, str]) -> None:
-    if path in above:
-        circle = " imports ".join(one.name for one in [*above[above.index(path) :], path])
-        raise BrowserPageError(f"modules may not import each other: {circle}")
-    if path in done:
-        return
-    if not path.is_file():
-        raise BrowserPageError(f"{above[-1].name if above else 'entry'} names {path}: no such file")
-    text = path.read_text(encoding="utf-8")
-    for found in IMPORT.finditer(text):
-        other = (path.parent / found["file"]).resolve()
-        _visit(other, [*above, path], done)
-        given = set(exports(done[other]))
-        wanted = {name.strip() for name in found["names"].split(",") if name.strip()}
-        if wanted - given:
-            missing = ", ".join(sorted(wanted - given))
-            raise BrowserPageError(f"{path.name} imports {missing}, not exported by {other.name}")
-    done[path] = text
 
 
 def page(name: str, data: Mapping[str, Any], home: str = "", **words: str) -> str:
@@ -188,21 +198,3 @@ def write(page: str, target: str | Path) -> Path:
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(page, encoding="utf-8", newline="\n")
     return target
-
-
-def _harmless(value: Any) -> str:
-    """JSON in which no tag can begin."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-
-
-def _fill(template: Path, words: Mapping[str, str]) -> str:
-    """The template with each {{ place }} filled once, whatever the fillings hold."""
-    text = template.read_text(encoding="utf-8")
-    places = re.findall(r"\{\{ (\w+) \}\}", text)
-    wrong = set(places) ^ set(words)
-    if wrong or len(places) != len(set(places)):
-        raise BrowserPageError(
-            f"{template.name} must have each place once: {', '.join(sorted(words))}; "
-            f"it has {', '.join(places)}"
-        )
-    return re.sub(r"\{\{ (\w+) \}\}", lambda place: words[place[1]], text)

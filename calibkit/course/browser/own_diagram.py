@@ -48,17 +48,11 @@ def network_of_lesson_00() -> dict[str, Any]:
     said = run.predict(test)
     sure, hit = said.confidence.double(), said.correct.double()
     found = metrics.reliability(said.probs, said.labels, bins=BINS)
-    rows = list(
-        zip(found.counts.tolist(), found.confidence.tolist(), found.accuracy.tolist(), strict=True)
-    )
-    binned = {
-        "n": len(said),
-        "bins": BINS,
-        "counts": [int(n) for n, _, _ in rows],
-        "hits": [round(n * right) if n else 0 for n, _, right in rows],
-        "confidence": [round(confidence, 6) if n else None for n, confidence, _ in rows],
-        "accuracy": [round(right, 6) if n else None for n, _, right in rows],
-    }
+    n, right, confidence = found.counts.tolist(), found.accuracy.tolist(), found.confidence.tolist()
+    binned = {"n": len(said), "bins": BINS, "counts": [int(one) for one in n]}
+    binned["hits"] = [round(a * b) if a else 0 for a, b in zip(n, right, strict=True)]
+    for name, shares in (("confidence", confidence), ("accuracy", right)):
+        binned[name] = [round(b, 6) if a else None for a, b in zip(n, shares, strict=True)]
     score = {"right": hit.mean(), "sure": sure.mean(), "gap": (sure - hit).mean()}
     score["brier"] = (sure - hit).square().mean()
     return {"binned": binned, "score": {name: round(float(v), 6) for name, v in score.items()}}

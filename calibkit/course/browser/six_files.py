@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import numpy as np
-
 from calibkit.course import browser
 
 DATA = browser.HERE / "six" / "files.json"
@@ -51,17 +49,17 @@ def sets() -> list[dict[str, Any]]:
             rows = map(tuple, models.logits(fault, seed)["file"].tolist())
             one["models"][fault] = {
                 "predicted": "".join(map(str, predicted.tolist())),
-                "confidence": "".join(map(_two_places, np.round(1000 * confidence.numpy()))),
+                "confidence": "".join(
+                    DIGITS[part]
+                    for thousandths in (1000 * confidence).round().int().tolist()
+                    for part in divmod(thousandths, 36)
+                ),
                 "duplicates": sum(row in second for row in rows),
                 "true": round(1000 * models.true_error(fault, seed)),
                 "named": models.diagnosed(fault, seed),
             }
         found.append(one)
     return found
-
-
-def _two_places(thousandths: float) -> str:
-    return DIGITS[int(thousandths) // 36] + DIGITS[int(thousandths) % 36]
 
 
 if __name__ == "__main__":

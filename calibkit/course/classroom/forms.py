@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import nbformat
@@ -57,7 +57,7 @@ def key(folder: str | Path, only: Iterable[str] = ()) -> tuple[list[Path], list[
 
     Raises ValueError for a folder that is not empty.
     """
-    folder, paths, verdicts = _empty(folder), [], []
+    folder, paths, verdicts = empty(folder), [], []
     for lesson in reading.chosen(only):
         notebook, said = answered(lesson.name, reading.committed(lesson))
         paths.append(_write(notebook, folder, f"{lesson.name}_key"))
@@ -67,18 +67,9 @@ def key(folder: str | Path, only: Iterable[str] = ()) -> tuple[list[Path], list[
 
 def without_answers(notebook):
     """A notebook as a student gets it; it is changed in place and returned."""
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            cell.outputs, cell.execution_count = [], None
-        else:
-            cell.source = _emptied(cell.source)
-    return notebook
-
-
-def _emptied(text: str) -> str:
-    """The text without its folded solutions; under a question a place for the answer."""
 
     def kept(found: re.Match) -> str:
+        """Without a folded solution; under a question a place for the answer."""
         title = found["title"].strip()
         if title == reading.SOLUTION:
             return ""
@@ -86,20 +77,31 @@ def _emptied(text: str) -> str:
             return OWN_WORDS
         return f"**{title}**\n\n{OWN_WORDS}" if reading.QUESTION.match(title) else found[0]
 
-    return re.sub(r"\n{3,}", "\n\n", reading.FOLDED.sub(kept, text)).strip()
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+        else:
+            text = reading.FOLDED.sub(kept, cell.source)
+            cell.source = re.sub(r"\n{3,}", "\n\n", text).strip()
+    return notebook
 
 
 def annotated(lesson: checkout.Lesson, notebook):
     """The notebook with open answers, notes under the section that they are about, and mistakes."""
     said, cells = notes(lesson), []
+    opening = rf"<details>(?=<summary>({reading.SOLUTION}|{reading.ANSWER}|\d+\.))"
     for cell in notebook.cells:
-        if cell.cell_type == "markdown":
-            cell.source = re.sub(
-                rf"<details>(?=<summary>({reading.SOLUTION}|{reading.ANSWER}|\d+\.))",
-                "<details open>",
-                cell.source,
-            )
-        cells += [cell, *_notes_on(cell, lesson.name, said)]
+        cells.append(cell)
+        if cell.cell_type == "code":
+            if called := reading.CHECKED.search(cell.source):
+                cells.append(_for_teacher(misconceptions(called[1])))
+            continue
+        cell.source = re.sub(opening, "<details open>", cell.source)
+        headings = [found[0].lstrip("# ") for found in reading.HEADING.finditer(cell.source)]
+        for heading in ["", *headings] if cell.source.startswith("# ") else headings:
+            if said.get(heading):
+                name = heading or "Before the class"
+                cells.append(_for_teacher(f"**{name}**\n\n{said[heading]}"))
     notebook.cells = cells
     return notebook
 
@@ -113,21 +115,6 @@ def notes(lesson: checkout.Lesson) -> dict[str, str]:
     first, *parts = re.split(r"^## ", text, flags=re.MULTILINE)
     by_heading = (part.partition("\n") for part in parts)
     return {"": first.strip()} | {name.strip(): body.strip() for name, _, body in by_heading}
-
-
-def _notes_on(cell, lesson: str, said: Mapping[str, str]) -> list:
-    """Cells for the teacher that belong below this one."""
-    if cell.cell_type == "code":
-        called = reading.CHECKED.search(cell.source)
-        return [_for_teacher(misconceptions(called[1]))] if called else []
-    headings = [found[0].lstrip("# ") for found in reading.HEADING.finditer(cell.source)]
-    if cell.source.startswith("# "):
-        headings.insert(0, "")
-    return [
-        _for_teacher(f"**{heading or 'Before the class'}**\n\n{said[heading]}")
-        for heading in headings
-        if said.get(heading)
-    ]
 
 
 def _for_teacher(text: str):
@@ -147,24 +134,32 @@ def misconceptions(checker: str) -> str:
 
 def answered(lesson: str, notebook):
     """A notebook of the exercises with executed solutions; and the replies by checker."""
-    replies = {}
-    tasks = reading.exercises(lesson, notebook)
-    cells = [new_markdown_cell(f"# Key to {reading.title(notebook)}"), *_imports(notebook)]
-    for task in tasks:
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    tagged = [place for place, c in enumerate(code) if "parameters" in c.metadata.get("tags", ())]
+    imports = code[max(0, tagged[0] - 1) if tagged else 0]  # the last cell before the parameters
+    cells = [new_markdown_cell(f"# Key to {reading.title(notebook)}")]
+    cells.append(new_code_cell(imports.source, execution_count=1))
+    replies: dict[str, str] = {}
+    for task in reading.exercises(lesson, notebook):
         cells.append(new_markdown_cell(f"## Exercise: {task.title}\n\n{task.text}"))
-        if task.checker:
-            replies[task.checker] = repr(verdict(task))
-            cells.append(_executed(task, replies[task.checker], len(replies) + 1))
-        else:
+        if not task.checker:
             cells.append(new_markdown_cell(f"**Answer.**\n\n{task.solution}"))
-    cells += [new_markdown_cell(text) for text in _closing(lesson, notebook)]
-    made = new_notebook(cells=cells, metadata={"kernelspec": execution.KERNEL})
-    return made, replies
-
-
-def verdict(task: reading.Exercise) -> check.engine.Reply:
-    """What the checker says of the folded solution, which is executed here."""
-    return check.EXERCISES[task.checker](solved(task))
+            continue
+        reply = replies[task.checker] = repr(check.EXERCISES[task.checker](solved(task)))
+        count = {"execution_count": len(replies) + 1}
+        result = new_output("execute_result", {"text/plain": reply}, **count)
+        call = f"{task.solution}\n\n\ncheck.{task.checker}({task.function})"
+        cells.append(new_code_cell(call, outputs=[result], **count))
+    asked = reading.questions(lesson, notebook)
+    recall = [f"**{question.number}. {question.text}**\n\n{question.answer}" for question in asked]
+    further = reading.section(reading.prose(notebook), "Go further")
+    told = reading.FOLDED.sub(
+        lambda found: f"**{found['title']}.**\n\n{found['body'].strip()}", further
+    )
+    variables = "(Code in these answers needs the lesson's own variables.)"
+    cells.append(new_markdown_cell("\n\n".join(["## Recall", *recall])))
+    cells.append(new_markdown_cell(f"## Go further\n\n{variables}\n\n{told}"))
+    return new_notebook(cells=cells, metadata={"kernelspec": execution.KERNEL}), replies
 
 
 def solved(task: reading.Exercise):
@@ -178,83 +173,50 @@ def solved(task: reading.Exercise):
     return space[task.function]
 
 
-def _imports(notebook) -> list:
-    """The last cell before the parameters."""
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    tagged = [place for place, c in enumerate(code) if "parameters" in c.metadata.get("tags", ())]
-    return [new_code_cell(code[max(0, tagged[0] - 1) if tagged else 0].source, execution_count=1)]
-
-
-def _executed(task: reading.Exercise, reply: str, count: int):
-    call = f"{task.solution}\n\n\ncheck.{task.checker}({task.function})"
-    result = new_output("execute_result", {"text/plain": reply}, execution_count=count)
-    return new_code_cell(call, execution_count=count, outputs=[result])
-
-
-def _closing(lesson: str, notebook) -> list[str]:
-    """The answers to recall and to "Go further"."""
-    asked = reading.questions(lesson, notebook)
-    recall = [f"**{question.number}. {question.text}**\n\n{question.answer}" for question in asked]
-    further = reading.section(reading.prose(notebook), "Go further")
-    told = reading.FOLDED.sub(
-        lambda found: f"**{found['title']}.**\n\n{found['body'].strip()}", further
-    )
-    return [
-        "\n\n".join(["## Recall", *recall]),
-        f"## Go further\n\n(Code in these answers needs the lesson's own variables.)\n\n{told}",
-    ]
-
-
 def _written(folder: str | Path, only: Iterable[str], form: Callable) -> list[Path]:
-    """Each lesson in its form, with what lies beside it."""
-    folder, lessons = _empty(folder), reading.chosen(only)
-    names = {lesson.name for lesson in lessons}
-    _copy_beside(folder, names)
-    made = {lesson.name: form(lesson, reading.committed(lesson)) for lesson in lessons}
-    return [_write(_linked(notebook, names), folder, name) for name, notebook in made.items()]
+    """Each lesson in its form, beside the tables, sliders, pictures and pages that it uses.
 
-
-def _evidence(lessons: list[Path]) -> list[Path]:
-    """Copy the evidence of the lessons that were written, as it stands, beside them."""
-    by_name = {lesson.source.stem: lesson for lesson in checkout.evidence()}
-    beside = {path: by_name[path.stem] for path in lessons if path.stem in by_name}
-    written = []
-    for path, lesson in beside.items():
-        folder = path.parent / checkout.EVIDENCE
-        folder.mkdir(exist_ok=True)
-        written.append(_write(reading.committed(lesson), folder, path.stem))
-    return written
-
-
-def _linked(notebook, names: set[str]):
-    """The notebook with links to those lessons alone that are there."""
-    for cell in notebook.cells:
-        if cell.cell_type == "markdown":
-            cell.source = _with_links(cell.source, names)
-    return notebook
-
-
-def _with_links(text: str, names: set[str]) -> str:
-    return LESSON.sub(lambda link: link[0] if link["name"] in names else link["words"], text)
-
-
-def _empty(folder: str | Path) -> Path:
-    folder = Path(folder)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ValueError(f"{folder} is not empty; name a new folder, so that no work is lost")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
-def _copy_beside(folder: Path, names: set[str]) -> None:
-    """The tables, stored sliders, pictures and text pages that these notebooks use and link."""
-    home = checkout.root() / "notebooks"
+    Links lead to those lessons alone that are there.
+    """
+    folder, lessons = empty(folder), reading.chosen(only)
+    names, home, written = {lesson.name for lesson in lessons}, checkout.root() / "notebooks", []
     for name in BESIDE:
         shutil.copytree(home / name, folder / name)
     for page in home.glob("*.md"):
         if page.name not in FOR_TEACHERS:
             text = ABSENT.sub(r"\g<words>", page.read_text(encoding="utf-8"))
             (folder / page.name).write_text(_with_links(text, names), encoding="utf-8")
+    for lesson in lessons:
+        notebook = form(lesson, reading.committed(lesson))
+        for cell in notebook.cells:
+            if cell.cell_type == "markdown":
+                cell.source = _with_links(cell.source, names)
+        written.append(_write(notebook, folder, lesson.name))
+    return written
+
+
+def _evidence(lessons: list[Path]) -> list[Path]:
+    """Copy the evidence of the lessons that were written, as it stands, beside them."""
+    by_name, written = {lesson.source.stem: lesson for lesson in checkout.evidence()}, []
+    for path in lessons:
+        if path.stem in by_name:
+            folder = path.parent / checkout.EVIDENCE
+            folder.mkdir(exist_ok=True)
+            written.append(_write(reading.committed(by_name[path.stem]), folder, path.stem))
+    return written
+
+
+def _with_links(text: str, names: set[str]) -> str:
+    return LESSON.sub(lambda link: link[0] if link["name"] in names else link["words"], text)
+
+
+def empty(folder: str | Path) -> Path:
+    """Make a folder; raises ValueError for one that holds something."""
+    folder = Path(folder)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ValueError(f"{folder} is not empty; name a new folder, so that no work is lost")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def _write(notebook, folder: Path, name: str) -> Path:

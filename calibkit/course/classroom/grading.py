@@ -132,17 +132,17 @@ class Gradebook:
 
         NAME_unseen is the share of unseen cases that are right, empty where none was tried.
         """
-        return pd.DataFrame([self._row(one) for one in self.marked])
-
-    def _row(self, one: Marked) -> dict:
-        row: dict[str, object] = {"student": one.student}
-        for name, grade in one.grades.items():
-            share = None if grade.share is None else round(grade.share, 2)
-            row |= {name: grade.points, f"{name}_unseen": share}
-        words = [*one.notes, *(f"{name}: {grade.message}" for name, grade in one.grades.items())]
-        last = {"total": one.total, "warning": one.warning, "seed": self.seed}
-        last["fingerprint"] = one.fingerprint
-        return row | last | {"message": " | ".join(words)}
+        rows = []
+        for one in self.marked:
+            row: dict[str, object] = {"student": one.student}
+            for name, grade in one.grades.items():
+                share = None if grade.share is None else round(grade.share, 2)
+                row |= {name: grade.points, f"{name}_unseen": share}
+            row |= {"total": one.total, "warning": one.warning, "seed": self.seed}
+            said = [f"{name}: {grade.message}" for name, grade in one.grades.items()]
+            words = " | ".join([*one.notes, *said])
+            rows.append(row | {"fingerprint": one.fingerprint, "message": words})
+        return pd.DataFrame(rows)
 
     def summary(self) -> Iterator[str]:
         """One line a student, for the screen, then what a teacher should look at."""
@@ -162,10 +162,9 @@ class Gradebook:
         """
         for one in self.marked:
             for name, grade in one.grades.items():
-                share = (
-                    "" if grade.share is None else f", {100 * grade.share:.0f} % of unseen cases"
-                )
-                yield inert(f"{one.student}, {name}: {grade.points}{share}. {grade.message}")
+                share = grade.share
+                told = "" if share is None else f", {100 * share:.0f} % of unseen cases"
+                yield inert(f"{one.student}, {name}: {grade.points}{told}. {grade.message}")
             if one.warning:
                 yield inert(f"{one.student}: WARNING. {one.warning}")
             if one.fingerprint:
@@ -239,25 +238,21 @@ def grade(
     handed_in, unknown = submissions.on_the_roster(everything, roster)
     handed_in = submissions.of(students, handed_in)
     seed = secrets.randbelow(SEEDS) if seed is None else validate.integer("seed", seed, 0)
-    _rehearse(asked[0], seed, walls or [])
+    # the course's own solution as a student's
+    (lesson,), task = reading.chosen([asked[0].lesson]), asked[0]
+    cells = reading.filled(reading.committed(lesson), [task])
+    own = _graded(Submission("calibkit", {f"{task.lesson}.ipynb": cells}), task, seed, walls or [])
+    if own.points != 1:
+        raise ValueError(
+            f"nobody was graded, for calibkit's own solution of {task.checker} is not graded right "
+            f"on this machine: {own.message}"
+        )
     marked = []
     for one in tqdm(handed_in, unit="student"):
         grades = {task.checker: _graded(one, task, seed, walls or []) for task in asked}
         marked.append(Marked(one.student, grades, one.troubles, bool(walls), one.fingerprint))
     titles = {task.checker: task.title for task in asked}
     return Gradebook(seed, titles, tuple(marked), tuple(unknown))
-
-
-def _rehearse(task: reading.Exercise, seed: int, walls: list[str]) -> None:
-    """Grade the course's own solution as a student's; raises ValueError if it is not right."""
-    (lesson,) = reading.chosen([task.lesson])
-    cells = reading.filled(reading.committed(lesson), [task])
-    grade = _graded(Submission("calibkit", {f"{task.lesson}.ipynb": cells}), task, seed, walls)
-    if grade.points != 1:
-        raise ValueError(
-            f"nobody was graded, for calibkit's own solution of {task.checker} is not graded right "
-            f"on this machine: {grade.message}"
-        )
 
 
 def _tasks(only: Iterable[str], exercises: set[str]) -> list[reading.Exercise]:
@@ -327,27 +322,25 @@ def examine(exercise: Exercise, seed: int, answer: Callable) -> Examined:
         if not replace(exercise, cases={name: case})(answer).passed
     }
     right = len(hidden) - len(failing.keys() & hidden)
-    smallest = min(failing, key=lambda name: _size(failing[name]), default=None)
-    if smallest is None:  # right one by one, and not as a whole: it keeps something between calls
+    if not failing:  # right one by one, and not as a whole: it keeps something between calls
         return Examined(reply, right, len(hidden))
-    return Examined(reply, right, len(hidden), _failing(exercise, smallest, cases, answer))
-
-
-def _failing(exercise: Exercise, name: str, cases: dict[str, tuple], answer: Callable) -> Failing:
-    case = cases[name]
+    name = min(failing, key=lambda name: _size(failing[name]))
+    case, size = cases[name], _size(cases[name])
     call = f"{exercise.name}({', '.join(map(_code, case))})"
-    if _size(case) > PRINTED:
-        call = f"({_size(case)} numbers, too many to print)"
-    expected, given = running.numbers(exercise.reference(*case)), None
+    call = call if size <= PRINTED else f"({size} numbers, too many to print)"
+    expected, digits = running.numbers(exercise.reference(*case)), 4
     arguments = dict(zip(exercise.names, case, strict=True))
     try:
-        given = running.result(answer, name, arguments, exercise.slips)
+        numbers = running.result(answer, name, arguments, exercise.slips)
+        while digits < EXACT and _text(expected, digits) == _text(numbers, digits):
+            digits += 1
+        given = _text(numbers, digits)
     except running.NotYet:
-        return Failing(name, call, _text(expected), "nothing (None)")
+        given = "nothing (None)"
     except running.Refused as refusal:
-        return Failing(name, call, _text(expected), str(refusal))
-    digits = next((d for d in range(4, EXACT) if _text(expected, d) != _text(given, d)), EXACT)
-    return Failing(name, call, _text(expected, digits), _text(given, digits))
+        given = str(refusal)
+    smallest = Failing(name, call, _text(expected, digits), given)
+    return Examined(reply, right, len(hidden), smallest)
 
 
 def _size(case: tuple) -> int:
@@ -361,11 +354,9 @@ def _code(value) -> str:
     >>> _code(torch.tensor([1, 2])), _code(0.5)
     ('torch.tensor([1, 2], dtype=torch.int64)', '0.5')
     """
-    return (
-        f"torch.tensor({value.tolist()}, dtype={value.dtype})"
-        if isinstance(value, Tensor)
-        else repr(value)
-    )
+    if isinstance(value, Tensor):
+        return f"torch.tensor({value.tolist()}, dtype={value.dtype})"
+    return repr(value)
 
 
 def _text(value: np.ndarray, digits: int = 4) -> str:
@@ -374,13 +365,8 @@ def _text(value: np.ndarray, digits: int = 4) -> str:
     >>> _text(np.array(0.123456)), _text(np.array([0.5, 1e-9]))
     ('0.1235', '[0.5 0. ]')
     """
-    return np.array2string(
-        np.asarray(value),
-        precision=digits,
-        suppress_small=True,
-        threshold=PRINTED,
-        max_line_width=100,
-    )
+    look = {"suppress_small": True, "threshold": PRINTED, "max_line_width": 100}
+    return np.array2string(np.asarray(value), precision=digits, **look)
 
 
 def write(table: pd.DataFrame, path: str | Path) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from calibkit.course import checkout
@@ -87,7 +87,8 @@ def folded(text: str) -> dict[str, str]:
     >>> folded("<details><summary>Hint</summary>\\n\\nThink.\\n\\n</details>")
     {'Hint': 'Think.'}
     """
-    return {_one_line(found["title"]): found["body"].strip() for found in FOLDED.finditer(text)}
+    found = FOLDED.finditer(text)
+    return {" ".join(one["title"].split()): one["body"].strip() for one in found}
 
 
 def questions(lesson: str, notebook) -> list[Question]:
@@ -101,7 +102,25 @@ def questions(lesson: str, notebook) -> list[Question]:
 
 def exercises(lesson: str, notebook) -> list[Exercise]:
     """The exercises of a lesson in order, those in code and those in words."""
-    return list(_exercises(lesson, notebook.cells))
+    cells, every = notebook.cells, []
+    for place, cell in enumerate(cells):
+        if cell.cell_type != "markdown":
+            continue
+        # each heading of rank 2 or 3 with what stands under it
+        _, *parts = re.split(r"^#{2,3} (.*)$", cell.source, flags=re.MULTILINE)
+        for name, text in zip(parts[::2], parts[1::2], strict=True):
+            if not name.startswith("Exercise: "):
+                continue
+            said, found = name.removeprefix("Exercise: "), folded(text)
+            if ANSWER in found:
+                task = FOLDED.sub("", text).strip()
+                every.append(Exercise(lesson, said, task, found[ANSWER]))
+            elif call := CHECKED.search(cells[place + 1].source):
+                stub, after = cells[place + 1].source, folded(cells[place + 2].source)
+                (code,) = CODE.findall(after[SOLUTION])
+                task, solution = text.strip(), code.strip()
+                every.append(Exercise(lesson, said, task, solution, *call.groups(), stub))
+    return every
 
 
 def filled(notebook, tasks: Iterable[Exercise]) -> list[str]:
@@ -111,32 +130,3 @@ def filled(notebook, tasks: Iterable[Exercise]) -> list[str]:
     }
     code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
     return [answers.get(source, source) for source in code]
-
-
-def _exercises(lesson: str, cells) -> Iterator[Exercise]:
-    for place, cell in enumerate(cells):
-        if cell.cell_type != "markdown":
-            continue
-        for name, text in _parts(cell.source):
-            if not name.startswith("Exercise: "):
-                continue
-            said, found = name.removeprefix("Exercise: "), folded(text)
-            if ANSWER in found:
-                task = FOLDED.sub("", text).strip()
-                yield Exercise(lesson, said, task, found[ANSWER])
-            elif call := CHECKED.search(cells[place + 1].source):
-                stub, after = cells[place + 1].source, folded(cells[place + 2].source)
-                (code,) = CODE.findall(after[SOLUTION])
-                yield Exercise(lesson, said, text.strip(), code.strip(), *call.groups(), stub)
-
-
-def _parts(text: str) -> Iterator[tuple[str, str]]:
-    """Each heading of rank 2 or 3 with what stands under it."""
-    found = list(HEADING.finditer(text))
-    ends = [*(heading.start() for heading in found[1:]), len(text)]
-    for heading, end in zip(found, ends, strict=False):
-        yield heading[0].lstrip("# "), text[heading.end() : end]
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

@@ -47,18 +47,13 @@ def every(only: Iterable[str] = ()) -> list[Rubric]:
     """The rubrics of the lessons whose names start with one of `only`, in order."""
     text = (checkout.root() / SOURCE).read_text(encoding="utf-8")
     lessons = {lesson.name for lesson in reading.chosen(only)}
-    return [
-        Rubric(
-            part["lesson"],
-            part["title"],
-            tuple(
-                Criterion(row["name"], int(row["points"]), row["full"])
-                for row in ROW.finditer(part["rows"])
-            ),
-        )
-        for part in PART.finditer(text)
-        if part["lesson"] in lessons
-    ]
+    found = []
+    for part in PART.finditer(text):
+        rows = ROW.finditer(part["rows"])
+        criteria = (Criterion(row["name"], int(row["points"]), row["full"]) for row in rows)
+        if part["lesson"] in lessons:
+            found.append(Rubric(part["lesson"], part["title"], tuple(criteria)))
+    return found
 
 
 def write(folder: str | Path, only: Iterable[str] = (), roster: str | None = None) -> list[Path]:

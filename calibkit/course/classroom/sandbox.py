@@ -21,12 +21,12 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import psutil
 import torch
-from torch import Tensor
 
 import calibkit
 from calibkit.course.check import running
@@ -133,7 +133,13 @@ class Answer:
         self.replies: queue.Queue[bytes] = queue.Queue(maxsize=2)
         threading.Thread(target=self._listen, daemon=True).start()
         try:
-            self._confined()
+            try:  # up to the line before the student's code
+                self._wait(START)
+                self._bound_memory()
+                self._send({**self.order, "limits": LIMITS})
+                self._wait(START)
+            except (running.TimeUp, Ended, OSError) as error:
+                raise Broken(f"the sandbox does not start: {self.why or error}") from None
             if not self._received(running.SECONDS).get("defined"):
                 raise Missing(f"the notebook has no {self.order['function']}")
         except BaseException:
@@ -151,19 +157,12 @@ class Answer:
             raise Ended(self.why)
         message = {"arguments": [worker.encoded(value) for value in arguments]}
         reply = self._received(running.SECONDS, message)
-        for place in reply.get("changed", ()):
-            _change(arguments[place])  # as the student's function did to its own copy
+        for place in reply.get("changed", ()):  # make every entry another
+            if arguments[place].dtype == torch.bool:
+                arguments[place].logical_not_()
+            else:
+                arguments[place].add_(1)
         return _told(reply.get("value"))
-
-    def _confined(self) -> None:
-        """Up to the line before the student's code; raises Broken."""
-        try:
-            self._wait(START)
-            self._bound_memory()
-            self._send({**self.order, "limits": LIMITS})
-            self._wait(START)
-        except (running.TimeUp, Ended, OSError) as error:
-            raise Broken(f"the sandbox does not start: {self.why or error}") from None
 
     def _send(self, message: Mapping) -> None:
         self.process.stdin.write(json.dumps(message).encode() + b"\n")
@@ -182,7 +181,11 @@ class Answer:
             self._end("it was stopped")
             raise
         if "error" in reply:
-            raise _error(str(reply["error"]), str(reply.get("said", "")))
+            name, words = str(reply["error"]), str(reply.get("said", ""))
+            if name == "NotImplementedError" and not words:
+                raise NotImplementedError
+            # the student's error as one of this side, with its name and words and nothing else
+            raise type(_name(name), (Raised,), {})(words[: worker.LONGEST])
         return reply
 
     def _wait(self, seconds: float) -> dict:
@@ -192,17 +195,15 @@ class Answer:
                 reply = self._read(self.replies.get(timeout=TICK))
                 if "tried" not in reply:
                     return reply
-                self._remember(str(reply["tried"]))
+                if (words := str(reply["tried"])) not in self.attempts[:ATTEMPTS]:
+                    self.attempts = [*self.attempts, words[: worker.LONGEST]][:ATTEMPTS]
             if due := limit.exceeded(seconds):
                 self._end("it had not ended in time")
                 raise due
-            if self._memory() > 2 * MEMORY:
+            taken = sum(used.rss for used in self._asked(psutil.Process.memory_info))
+            if taken > 2 * MEMORY:
                 self._end("it took too much memory")
                 raise Ended(self.why)
-
-    def _remember(self, words: str) -> None:
-        if len(self.attempts) < ATTEMPTS and words not in self.attempts:
-            self.attempts.append(words[: worker.LONGEST])
 
     def _read(self, line: bytes) -> dict:
         """A reply that may be forged: any JSON at all, or none."""
@@ -218,66 +219,47 @@ class Answer:
         line = b"\n"
         with contextlib.suppress(ValueError, OSError):
             while line.endswith(b"\n") and not self.why:
-                line = self.process.stdout.readline(LONGEST)
-                self._hand_over(line)
+                line, handed = self.process.stdout.readline(LONGEST), False
+                while not (handed or self.why):
+                    with contextlib.suppress(queue.Full):
+                        self.replies.put(line, timeout=TICK)
+                        handed = True
 
-    def _hand_over(self, line: bytes) -> None:
-        while not self.why:
-            with contextlib.suppress(queue.Full):
-                return self.replies.put(line, timeout=TICK)
-
-    def _family(self) -> list[psutil.Process]:
+    def _asked(self, ask: Callable[[psutil.Process], Any]) -> list[Any]:
+        """What its process and all that it started answer, those that are still there."""
+        found: list[Any] = []
         with contextlib.suppress(psutil.Error):
             first = psutil.Process(self.process.pid)
-            return [first, *first.children(recursive=True)]
-        return []
+            for one in (first, *first.children(recursive=True)):
+                with contextlib.suppress(psutil.Error, OSError):
+                    found.append(ask(one))
+        return found
 
     def _computed(self) -> float:
         """Seconds of CPU."""
-        total = 0.0
-        for one in self._family():
-            with contextlib.suppress(psutil.Error):
-                used = one.cpu_times()
-                total += used.user + used.system
-        return total
-
-    def _memory(self) -> int:
-        total = 0
-        for one in self._family():
-            with contextlib.suppress(psutil.Error):
-                total += one.memory_info().rss
-        return total
+        return sum(used.user + used.system for used in self._asked(psutil.Process.cpu_times))
 
     def _bound_memory(self) -> None:
         """Of Linux: no more address space than now and MEMORY, for the process can raise no limit.
 
         What counts is the size with the libraries mapped, which this side alone can see.
         """
-        if not hasattr(psutil.Process, "rlimit"):
-            return
-        for one in self._family():
-            with contextlib.suppress(psutil.Error, OSError):
-                size = one.memory_info().vms + MEMORY
-                one.rlimit(psutil.RLIMIT_AS, (size, size))
+
+        def bound(one: psutil.Process) -> None:
+            size = one.memory_info().vms + MEMORY
+            one.rlimit(psutil.RLIMIT_AS, (size, size))
+
+        if hasattr(psutil.Process, "rlimit"):
+            self._asked(bound)
 
     def _end(self, why: str) -> None:
         """Kill what runs; in a namespace of its own everything dies with the first process."""
         self.why = self.why or why
-        for one in self._family():
-            with contextlib.suppress(psutil.Error):
-                one.kill()
+        self._asked(psutil.Process.kill)
         self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout):
             with contextlib.suppress(OSError, ValueError):
                 pipe.close()
-
-
-def _change(tensor: Tensor) -> None:
-    """Make every entry another."""
-    if tensor.dtype == torch.bool:
-        tensor.logical_not_()
-    else:
-        tensor += 1
 
 
 def _environment(home: str) -> dict[str, str]:
@@ -295,13 +277,6 @@ def _told(value):
         kind = str(value.get("kind"))
         return STRANGE.get(kind, type(_name(kind), (), {})())
     return [_told(part) for part in value] if isinstance(value, list) else value
-
-
-def _error(name: str, words: str) -> Exception:
-    """The student's error as one of this side, with its name and words and nothing else."""
-    if name == "NotImplementedError" and not words:
-        return NotImplementedError()
-    return type(_name(name), (Raised,), {})(words[: worker.LONGEST])
 
 
 def _name(text: str) -> str:

@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -60,17 +60,18 @@ def read(folder: Path) -> list[Submission]:
             notebooks.setdefault(student, []).append(path)
     if not notebooks:
         raise ValueError(f"no notebook in {folder}; it holds NAME.ipynb or NAME/ for each student")
-    return [_submission(student, paths) for student, paths in sorted(notebooks.items())]
+    return [Submission(student, *_codes(paths)) for student, paths in sorted(notebooks.items())]
 
 
-def _submission(student: str, paths: Iterable[Path]) -> Submission:
+def _codes(paths: Iterable[Path]) -> tuple[dict[str, list[str]], tuple[str, ...]]:
+    """The code of each notebook by its name, and what is wrong with others."""
     notebooks, troubles = {}, []
     for path in paths:
         try:
             notebooks[path.name] = code(path)
         except ValueError as error:
             troubles.append(f"{path.name}: {error}")
-    return Submission(student, notebooks, tuple(troubles))
+    return notebooks, tuple(troubles)
 
 
 def code(path: Path) -> list[str]:
@@ -148,7 +149,11 @@ def roster(path: str | Path) -> list[str]:
     head = text.partition("\n")[0]
     rows = csv.DictReader(text.splitlines(), delimiter=max(",;\t", key=head.count))
     fields = list(rows.fieldnames or ())
-    wanted = _columns(fields)
+    by_name, wanted = {_key(field): field for field in fields}, list(fields[:1])
+    for names in ((COLUMN,), NAMES):
+        if by_name.keys() >= {*names}:
+            wanted = [by_name[name] for name in names]
+            break
     students = [" ".join(_tidy(row[name] or "") for name in wanted).strip() for row in rows]
     students = [student for student in students if student]
     if not students:
@@ -172,13 +177,6 @@ def assign(students: Iterable[str], submissions: Iterable[str]) -> Mapping[str, 
     return {
         name: known.get(_key(name)) or known.get(_key(MOODLE.sub("", name))) for name in submissions
     }
-
-
-def _columns(fields: Sequence[str]) -> list[str]:
-    by_name = {_key(field): field for field in fields}
-    if COLUMN in by_name:
-        return [by_name[COLUMN]]
-    return [by_name[name] for name in NAMES] if by_name.keys() >= {*NAMES} else list(fields[:1])
 
 
 def _tidy(text: str) -> str:

@@ -72,19 +72,16 @@ def _changed(case: tuple, generator: torch.Generator) -> tuple:
     lengths = {len(value) for value in case if isinstance(value, Tensor) and value.ndim}
     orders = {length: torch.randperm(length, generator=generator) for length in sorted(lengths)}
     power = 0.7 + 0.6 * torch.rand((), generator=generator).item()
-    alone = not lengths
-    step = int(torch.randint(1, 20, (), generator=generator))
-    return tuple(_varied(value, orders, power, step if alone else 0) for value in case)
+    step = int(torch.randint(1, 20, (), generator=generator)) * (not lengths)
 
+    def varied(value):
+        if isinstance(value, Tensor) and value.ndim:
+            return _sharpened(value[orders[len(value)]], power)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value + step
+        return value**power if isinstance(value, float) and step and 0 < value < 1 else value
 
-def _varied(value, orders: dict[int, Tensor], power: float, step: int):
-    if isinstance(value, Tensor) and value.ndim:
-        return _sharpened(value[orders[len(value)]], power)
-    if isinstance(value, bool | Tensor):
-        return value
-    if isinstance(value, int):
-        return value + step
-    return value**power if step and 0 < value < 1 else value
+    return tuple(map(varied, case))
 
 
 def _sharpened(value: Tensor, power: float) -> Tensor:
@@ -123,9 +120,11 @@ def withheld(exercise: Exercise, solution: str) -> list[str]:
 
 def _reached(module, name: str, seen: frozenset[str] = frozenset()) -> Iterator[str]:
     """Names of the package that a function of a lesson's checkers uses, and its helpers use."""
-    tree = _definition(module, name)
+    found = ast.parse(inspect.getsource(module)).body
+    tree = next((x for x in found if isinstance(x, ast.FunctionDef) and x.name == name), None)
     if tree is None:
         return
+    tree.decorator_list = []  # which hold the mistakes
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     for used in sorted(names - seen - {name}):
         value = getattr(module, used, None)
@@ -141,12 +140,3 @@ def _reached(module, name: str, seen: frozenset[str] = frozenset()) -> Iterator[
             yield from _reached(module, used, seen | {name, used})
         elif home.startswith("calibkit.") and not home.startswith("calibkit.course.check"):
             yield f"{home}:{used}"
-
-
-def _definition(module, name: str) -> ast.FunctionDef | None:
-    """The body of a function by its name; without its decorator, which holds the mistakes."""
-    for node in ast.parse(inspect.getsource(module)).body:
-        if isinstance(node, ast.FunctionDef) and node.name == name:
-            node.decorator_list = []
-            return node
-    return None

@@ -35,15 +35,23 @@ def main() -> None:
 
     lock = threading.RLock()
 
+    import numpy as np
     import torch
 
-    from calibkit.course.classroom import attempts
+    from calibkit.course.classroom import attempts, confine
 
     torch.set_num_threads(1)
     send({"ready": True})
     order = json.loads(requests.readline())
-    _confine(order)
-    _seed(order["seed"])
+    # From here on this process can do little; what fails up to here is no fault of a student.
+    _without_checkers()
+    for name in order["withheld"]:
+        withhold(name)
+    confine.limit(order["limits"])
+    confine.forbid_processes()
+    # so that an answer that draws random numbers can be run again as it was
+    for begin in (random.seed, torch.manual_seed, lambda seed: np.random.seed(seed % 2**32)):
+        begin(order["seed"])
     attempts.tell(lambda words: send({"tried": words}), os.environ["HOME"])
     send({"confined": True})
     try:
@@ -69,27 +77,6 @@ def _own_pipes():
     sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     sys.stderr = sys.stdout
     return requests, replies
-
-
-def _confine(order: dict) -> None:
-    """From here on this process can do little; what fails up to here is no fault of a student."""
-    from calibkit.course.classroom import confine
-
-    _without_checkers()
-    for name in order["withheld"]:
-        withhold(name)
-    confine.limit(order["limits"])
-    confine.forbid_processes()
-
-
-def _seed(seed: int) -> None:
-    """Begin the random numbers that an answer may draw, so that it can be run again as it was."""
-    import numpy as np
-    import torch
-
-    random.seed(seed)
-    np.random.seed(seed % 2**32)
-    torch.manual_seed(seed)
 
 
 def _defined(order: dict) -> Callable | None:

@@ -5,18 +5,17 @@
 
 from typing import Any
 
-from calibkit.course.explorers.along import along_frame, squares_frame
-from calibkit.course.explorers.costs import cost_frame
 from calibkit.course.explorers.digits import (
     blend_frame,
     cooled_frame,
+    labels_frame,
     noisier_frame,
     prior_frame,
     soft_label_frame,
 )
 from calibkit.course.explorers.explorer import Explorer, Frame, Slider
-from calibkit.course.explorers.labels import labels_frame
 from calibkit.course.explorers.library import keep, stored
+from calibkit.course.explorers.lines import along_frame, cost_frame, squares_frame
 from calibkit.course.explorers.moving import cooling_frame, film_frame, rivals_frame
 from calibkit.course.explorers.promises import Example, promise_frame
 from calibkit.course.explorers.spread import spread_frame

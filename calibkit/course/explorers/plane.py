@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -15,10 +14,9 @@ import pandas as pd
 from calibkit import validate
 from calibkit.course.experiments import networks as data
 from calibkit.course.explorers.explorer import PLANE, Shown, control, pack
-from calibkit.metrics import Reliability
 from calibkit.metrics.plane import LEAST_LOST
 from calibkit.pictures import palette, svg
-from calibkit.pictures.palette import ACCURACY, CONFIDENCE, DIAGONAL, Role
+from calibkit.pictures.palette import ACCURACY, DIAGONAL, Role
 from calibkit.pictures.reliability import DIAGRAM, HEIGHT, STRIP, ceiling_of, diagram
 from calibkit.pictures.svg import Frame
 
@@ -123,11 +121,10 @@ def _slopes(kappas: pd.DataFrame, joined: bool) -> str:
     first, last = found.iloc[[0, -1]]
     if first == last:
         return f": kappa {first:.2f}"
-    if first != first or last != last:
-        where = "at the end" if first != first else "at the start"
-        end = last if first != first else first
-        return f": kappa {end:.2f} {where}" if end == end else ""
-    return f": kappa {first:.2f} to {last:.2f}"
+    if found.iloc[[0, -1]].notna().all():
+        return f": kappa {first:.2f} to {last:.2f}"
+    where, end = ("at the end", last) if np.isnan(first) else ("at the start", first)
+    return "" if np.isnan(end) else f": kappa {end:.2f} {where}"
 
 
 class AllNetworks(Shown):
@@ -146,12 +143,25 @@ class AllNetworks(Shown):
         groups = table.groupby(["lesson", "changed"], sort=False)
         self.its_words, self.description = its_words, its_words.description
         self.topics = [Topic(*key, part.reset_index(drop=True), its_words) for key, part in groups]
-        self.at = [_chosen(self.topics, lesson, changed)]
-        self.at.append(_first(self.topic.table))
-        x, y = (_ends(table[column]) for column in ("lost", "claimed"))
+        chosen = self.topics
+        for name, asked in {"lesson": lesson, "changed": changed}.items():
+            if asked is not None:
+                there = dict.fromkeys(getattr(one, name) for one in chosen)
+                validate.choice(name, asked, tuple(there))
+                chosen = [one for one in chosen if getattr(one, name) == asked]
+        self.at = [self.topics.index(chosen[0]), _first(chosen[0].table)]
+        # a little more than the range of the values, in whole steps; 0 lies within
+        x, y = (
+            (
+                STEP * math.floor((min(0.0, values.min()) - 0.02) / STEP),
+                STEP * math.ceil((values.max() + 0.02) / STEP),
+            )
+            for values in (table.lost, table.claimed)
+        )
         height = WIDTH * (y[1] - y[0]) / (x[1] - x[0])  # one scale on both
         self.axes = svg.Axes(LEFT, TOP, WIDTH, height, x, y)
-        self.most = max(int(one.counts.sum()) for one in _diagrams(table))
+        counted = (data.reliability(one) for _, one in table.iterrows())
+        self.most = max(int(one.counts.sum()) for one in counted if one is not None)
 
     @property
     def topic(self) -> Topic:
@@ -190,11 +200,10 @@ class AllNetworks(Shown):
     @cached_property
     def packed(self) -> str:
         """Every topic for the page's script: its drawing, and the numbers of its networks."""
-        axes, bottom = DIAGRAM, STRIP[1] + STRIP[3]
         scales: dict[str, Any] = {
-            name: getattr(axes, name) for name in ("left", "top", "width", "height")
+            name: getattr(DIAGRAM, name) for name in ("left", "top", "width", "height")
         }
-        scales |= {"strip": [bottom, STRIP[3]], "most": ceiling_of(self.most)}
+        scales |= {"strip": [STRIP[1] + STRIP[3], STRIP[3]], "most": ceiling_of(self.most)}
         scales["zero"] = [round(self.axes.x(0), 1), round(self.axes.y(0), 1)]
         topics = [
             {
@@ -209,24 +218,22 @@ class AllNetworks(Shown):
         return pack({"topics": topics, "scales": scales})
 
     def numbers(self, one: pd.Series) -> list:
-        """Of a network its place in tenths of a pixel, words, accuracy, confidence and bins."""
-        x, y = (round(10 * end(value)) for end, value in self._ends_of(one))
+        """Of a network its place in tenths of a pixel, words, accuracy, confidence and bins.
+
+        Per bin samples, right ones in tenths, confidence in thousandths; an empty bin has none.
+        """
+        x, y = round(10 * self.axes.x(one.lost)), round(10 * self.axes.y(one.claimed))
         shares = (round(1000 * one[name]) for name in ("accuracy", "confidence"))
         counted = data.reliability(one)
-        return [
-            x,
-            y,
-            said(one, self.its_words),
-            *shares,
-            None if counted is None else _bins(counted),
+        bins = counted is not None and [
+            [int(n), round(10 * float(hits)), round(1000 * float(sure))] if n else []
+            for n, hits, sure in zip(counted.counts, counted.hits, counted.confidence, strict=True)
         ]
-
-    def _ends_of(self, one: pd.Series) -> tuple:
-        return (self.axes.x, one.lost), (self.axes.y, one.claimed)
+        return [x, y, said(one, self.its_words), *shares, bins or None]
 
     def plane(self) -> str:
         """The panel of the plane at first."""
-        axes, topic = self.axes, self.topic
+        axes, topic, words = self.axes, self.topic, self.its_words
         dots = "".join(
             f"M{axes.x(x):.1f},{axes.y(y):.1f}h0"
             for part in self.topics
@@ -234,38 +241,39 @@ class AllNetworks(Shown):
         )
         grey: dict[str, Any] = {"stroke": CLOUD, "fill": "none"}
         grey |= {"stroke_width": DOT, "stroke_linecap": "round"}
-        x, y = (end(value) for end, value in self._ends_of(self.chosen))
+        x, y = axes.x(self.chosen.lost), axes.y(self.chosen.claimed)
         left, bottom = axes.x(0), axes.y(0)
-        ticks = tuple(_ticks(axes.x_range)), tuple(_ticks(axes.y_range))
-        upwards = f"{self.its_words.upwards} (points)"
+        # the lines that need no training, with their names
+        look, top = svg.stroke(DIAGONAL, 1.5), min(axes.x_range[1], axes.y_range[1])
+        over: dict[str, Any] = {"anchor": "end", "fill": palette.GREY, "stroke": "#fff"}
+        over |= {"stroke_width": 3, "paint_order": "stroke"}  # read over dots
+        above = axes.x(top) - 32, axes.y(top) + 24
+        turn = f"rotate(-45 {above[0]:.1f} {above[1]:.1f})"
+        circle = "M-8,0a8,8 0 1 0 16,0a8,8 0 1 0 -16,0z"
+        ring = [  # marks the chosen network; the page's script moves it
+            svg.tag("path", d=circle, fill="none", stroke=colour, stroke_width=width)
+            for colour, width in (("#fff", 5), (palette.BLACK, 2.5))
+        ]
         parts = [
-            axes.frame("accuracy lost on new data (points)", upwards, *ticks),
+            axes.frame(
+                "accuracy lost on new data (points)", f"{words.upwards} (points)",
+                _ticks(axes.x_range), _ticks(axes.y_range),
+            ),
             svg.tag("path", d=dots, class_="all", **grey),
-            *self._guides(),
+            axes.line(0, 0, top, top, **look),
+            axes.line(axes.x_range[0], 0, axes.x_range[1], 0, **look),
+            svg.text(*above, words.upper, **over, transform=turn),
+            svg.text(axes.left + axes.width - 4, axes.y(0) + 15, words.lower, **over),
             svg.tag("g", self.drawn(topic), class_="chosen"),
             svg.tag(
                 "path", d=f"M{left:.1f},{y:.1f}H{x:.1f}V{bottom:.1f}", fill="none", class_="legs",
                 stroke=palette.BLACK, stroke_dasharray="2 2",
             ),
-            _ring(x, y),
+            svg.tag("g", "".join(ring), class_="ring", transform=f"translate({x:.1f} {y:.1f})"),
         ]  # fmt: skip
         most = max(_places(list(part.roles.values()))[-1][1] for part in self.topics)
         tall = math.ceil(TOP + axes.height + KEYS + LINE * (most + 1))
         return svg.picture(svg.PANEL, tall, *parts)
-
-    def _guides(self) -> Iterable[str]:
-        """The lines that need no training, with their names."""
-        axes, top = self.axes, min(self.axes.x_range[1], self.axes.y_range[1])
-        look = svg.stroke(DIAGONAL, 1.5)
-        yield axes.line(0, 0, top, top, **look)
-        yield axes.line(axes.x_range[0], 0, axes.x_range[1], 0, **look)
-        words: dict[str, Any] = {"anchor": "end", "fill": palette.GREY}
-        words |= {"stroke": "#fff", "stroke_width": 3, "paint_order": "stroke"}  # read over dots
-        x, y = axes.x(top) - 32, axes.y(top) + 24
-        turn = {"transform": f"rotate(-45 {x:.1f} {y:.1f})"}
-        yield svg.text(x, y, self.its_words.upper, **words, **turn)
-        right = axes.left + axes.width - 4
-        yield svg.text(right, axes.y(0) + 15, self.its_words.lower, **words)
 
     def drawn(self, topic: Topic) -> str:
         """The dots of a topic, group by group, its lines and its legend.
@@ -297,15 +305,16 @@ class AllNetworks(Shown):
 
     def diagram(self) -> str:
         """The panel of the diagram at first."""
-        counted = data.reliability(self.chosen)
-        parts = diagram(DIAGRAM, STRIP, counted, most=self.most, moved=True)
-        middle = DIAGRAM.left + DIAGRAM.width / 2
-        parts += [
-            _told(DIAGRAM.left, "confidence", self.chosen.confidence, CONFIDENCE, "sure"),
-            _told(middle + 12, "accuracy", self.chosen.accuracy, ACCURACY, "right"),
-            svg.text(middle, 170, "no diagram: its logits were not kept", class_="none",
-                     visibility="hidden"),
-        ]  # fmt: skip
+        one, middle = self.chosen, DIAGRAM.left + DIAGRAM.width / 2
+        parts = diagram(DIAGRAM, STRIP, data.reliability(one), most=self.most, moved=True)
+        for x, words, share, name, colour in (
+            (DIAGRAM.left, "confidence", one.confidence, "sure", DARK),
+            (middle + 12, "accuracy", one.accuracy, "right", ACCURACY.colour),
+        ):
+            look = {"anchor": "start", "class_": name, "fill": colour, "font_weight": "bold"}
+            parts.append(svg.text(x, 19, f"{words} {100 * share:.1f} %", **look))
+        missing = "no diagram: its logits were not kept"
+        parts.append(svg.text(middle, 170, missing, class_="none", visibility="hidden"))
         return svg.picture(svg.PANEL, HEIGHT, *parts)
 
 
@@ -342,25 +351,6 @@ def said(one: pd.Series, words: Words = IN_TERMS) -> str:
     return f"{place}{share}." + (f" ECE {100 * one.ece:.1f} %." if one.ece == one.ece else "")
 
 
-def _chosen(topics: list[Topic], lesson: str | None, changed: str | None) -> int:
-    """The place of a topic."""
-    for name, asked in (("lesson", lesson), ("changed", changed)):
-        if asked is not None:
-            there = tuple(
-                dict.fromkeys(
-                    getattr(one, name)
-                    for one in topics
-                    if name == "lesson" or lesson in (None, one.lesson)
-                )
-            )
-            validate.choice(name, asked, there)
-    return next(
-        i
-        for i, one in enumerate(topics)
-        if lesson in (None, one.lesson) and changed in (None, one.changed)
-    )
-
-
 def _first(table: pd.DataFrame) -> int:
     """The network that a topic opens with, which has a diagram, of its first group.
 
@@ -389,42 +379,6 @@ def _places(roles: list[Role]) -> list[tuple[float, int]]:
     return places
 
 
-def _diagrams(table: pd.DataFrame) -> Iterable[Reliability]:
-    every = (data.reliability(one) for _, one in table.iterrows())
-    return (one for one in every if one is not None)
-
-
-def _bins(counted: Reliability) -> list[list[int]]:
-    """Per bin samples, right ones in tenths, confidence in thousandths; an empty bin has none."""
-    rows = zip(counted.counts, counted.hits, counted.confidence, strict=True)
-    return [
-        [int(n), round(10 * float(hits)), round(1000 * float(sure))] if n else []
-        for n, hits, sure in rows
-    ]
-
-
-def _ends(values: pd.Series) -> tuple[float, float]:
-    """A little more than the range of the values, in whole steps; 0 lies within."""
-    low, high = min(0.0, values.min()) - 0.02, values.max() + 0.02
-    return STEP * math.floor(low / STEP), STEP * math.ceil(high / STEP)
-
-
-def _ticks(ends: tuple[float, float]) -> Iterable[float]:
+def _ticks(ends: tuple[float, float]) -> list[float]:
     first, last = math.ceil(5 * ends[0] - 1e-9), math.floor(5 * ends[1] + 1e-9)
-    return (tick / 5 for tick in range(first, last + 1))
-
-
-def _ring(x: float, y: float) -> str:
-    """What marks the chosen network; the page's script moves it."""
-    circle = "M-8,0a8,8 0 1 0 16,0a8,8 0 1 0 -16,0z"
-    both = [
-        svg.tag("path", d=circle, fill="none", stroke=colour, stroke_width=width)
-        for colour, width in (("#fff", 5), (palette.BLACK, 2.5))
-    ]
-    return svg.tag("g", "".join(both), class_="ring", transform=f"translate({x:.1f} {y:.1f})")
-
-
-def _told(x: float, words: str, share: float, role: Role, name: str) -> str:
-    colour = role.colour if role is ACCURACY else DARK
-    look = {"anchor": "start", "class_": name, "fill": colour, "font_weight": "bold"}
-    return svg.text(x, 19, f"{words} {100 * share:.1f} %", **look)
+    return [tick / 5 for tick in range(first, last + 1)]

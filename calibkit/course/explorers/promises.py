@@ -71,67 +71,46 @@ def promise_frame(
         f"{size:.1f} digits a set."
     )
     values = {role.words: float(line[place]) for role, line in lines.items()} | {"size": size}
-    panels = _sheet(promise, rows), _kept(promise, place, promises, lines)
-    return Frame(panels, readout, values)
-
-
-def _sheet(promise: float, rows: Mapping[str, Sequence[Example]]) -> str:
-    """The images in rows, each with its digit and over its set, which may lack the digit."""
-    parts = [
+    # left the images in rows, each with its digit and over its set, which may lack the digit
+    sheet = [
         svg.text(svg.PANEL / 2, 19, f"sets promised to hold the digit with {100 * promise:.0f} %"),
         svg.text(svg.PANEL / 2, 38, "right digit left; below: set, exact probability"),
     ]
     for line, (name, row) in enumerate(rows.items()):
         top = TOP + (CELL[1] + 24) * line
-        parts.append(svg.text(8, top - 6, name, anchor="start", font_weight="bold"))
+        sheet.append(svg.text(8, top - 6, name, anchor="start", font_weight="bold"))
         for column, one in enumerate(row):
-            left = 8 + CELL[0] * column
-            parts += digit(one.clean, left, top + 8, CLEAN)
-            parts.append(svg.text(left + 4 * CLEAN, top + 44, str(one.label), size=14))
-            parts += digit(one.noisy.clip(0, 1), left + 26, top, NOISY)
-            parts += _set(one, left + 36, top + 8 * NOISY)
-    return svg.picture(svg.PANEL, HEIGHT, *parts)
-
-
-def _set(one: Example, middle: float, top: float) -> list[str]:
-    right = one.label in one.members
-    look = {} if right else {"fill": palette.OVER.colour, "font_weight": "bold"}
-    words = (
-        ",".join(map(str, one.members)) if len(one.members) < 7 else f"{len(one.members)} digits"
-    )
-    parts = [
-        svg.text(middle, top + 17, f"{{{words}}}", size=14, **look),
-        svg.text(middle, top + 33, f"{100 * one.mass:.0f} %"),
-    ]
-    return parts if right else [*parts, svg.text(middle, top + 48, f"✗ no {one.label}", **look)]
-
-
-def _kept(
-    promise: float, place: int, promises: Sequence[float], lines: Mapping[Role, Sequence[float]]
-) -> str:
-    """Coverage against the promise, with the diagonal on which a promise is kept."""
-    low = PLOT.y_range[0]
-    kept = palette.DIAGONAL.named("the promise")
-    parts = [
-        svg.text(
-            PLOT.left + PLOT.width / 2, 19, "how often the set holds the right digit", size=14
-        ),
+            left, below = 8 + CELL[0] * column, top + 8 * NOISY
+            sheet += digit(one.clean, left, top + 8, CLEAN)
+            sheet.append(svg.text(left + 4 * CLEAN, top + 44, str(one.label), size=14))
+            sheet += digit(one.noisy.clip(0, 1), left + 26, top, NOISY)
+            missed = one.label not in one.members
+            look = {"fill": palette.OVER.colour, "font_weight": "bold"} if missed else {}
+            few, many = ",".join(map(str, one.members)), len(one.members)
+            words = f"{{{few if many < 7 else f'{many} digits'}}}"
+            sheet.append(svg.text(left + 36, below + 17, words, size=14, **look))
+            sheet.append(svg.text(left + 36, below + 33, f"{100 * one.mass:.0f} %"))
+            if missed:
+                sheet.append(svg.text(left + 36, below + 48, f"✗ no {one.label}", **look))
+    # right the coverage against the promise, with the diagonal on which a promise is kept
+    low, kept = PLOT.y_range[0], palette.DIAGONAL.named("the promise")
+    title = "how often the set holds the right digit"
+    drawn = [
+        svg.text(PLOT.left + PLOT.width / 2, 19, title, size=14),
         PLOT.line(promises[0], promises[0], 1, 1, **svg.stroke(kept, 1.5)),
     ]
-    for role, values in lines.items():
-        points = PLOT.points(promises, np.maximum(values, low))
-        parts.append(svg.tag("polyline", points=points, fill="none", **svg.stroke(role)))
-    parts.append(
-        PLOT.frame("promised (%)", "coverage (%)", (0.5, 0.6, 0.7, 0.8, 0.9, 1), (0.4, 0.6, 0.8, 1))
-    )
-    keys = [kept, *lines]
-    half = -(-len(keys) // 2)
-    for k, role in enumerate(keys):
+    for role, line in lines.items():
+        points = PLOT.points(promises, np.maximum(line, low))
+        drawn.append(svg.tag("polyline", points=points, fill="none", **svg.stroke(role)))
+    ticks = (0.5, 0.6, 0.7, 0.8, 0.9, 1), (0.4, 0.6, 0.8, 1)
+    drawn.append(PLOT.frame("promised (%)", "coverage (%)", *ticks))
+    half = -(-(1 + len(lines)) // 2)
+    for k, role in enumerate([kept, *lines]):
         spot = (8 + 176 * (k // half), KEYS + 22 * (k % half))
-        parts.append(svg.line_key(role, *spot, marked=role is not kept))
-    parts.append(
-        PLOT.line(promise, low, promise, 1, stroke=palette.GREY, stroke_width=1.5, class_="here")
-    )
-    for role, values in lines.items():
-        parts.append(svg.marker(role, PLOT.x(promise), PLOT.y(max(values[place], low))))
-    return svg.picture(svg.PANEL, HEIGHT, *parts)
+        drawn.append(svg.line_key(role, *spot, marked=role is not kept))
+    here = {"stroke": palette.GREY, "stroke_width": 1.5, "class_": "here"}
+    drawn.append(PLOT.line(promise, low, promise, 1, **here))
+    for role, line in lines.items():
+        drawn.append(svg.marker(role, PLOT.x(promise), PLOT.y(max(line[place], low))))
+    panels = (svg.picture(svg.PANEL, HEIGHT, *parts) for parts in (sheet, drawn))
+    return Frame(tuple(panels), readout, values)

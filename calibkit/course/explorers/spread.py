@@ -47,37 +47,29 @@ def spread_frame(
     axes = svg.Axes(**PLOT, x_range=x_range, y_range=(0, 1))
     groups = {name: group(i, name) for i, name in enumerate(samples)}
     looks = [(groups if roles is None else roles)[name].named(name) for name in samples]
-    drawn = [_histogram(axes, samples[role.words], bins, role) for role in looks]
-    drawn += [_truth(axes, role, truths[role.words]) for role in looks]
+    edges, drawn = np.linspace(*x_range, bins + 1), []
+    for role in looks:
+        values = np.clip(as_array(samples[role.words]), *x_range)
+        heights = np.histogram(values, edges)[0]
+        bars = zip(edges[:-1], edges[1:], 0.9 * heights / heights.max(), strict=True)
+        spans = [(low, high, 0, height) for low, high, height in bars if height > 0]
+        drawn.append(axes.bars(spans, fill=role.colour, fill_opacity=SHADE))
+    for role in looks:
+        x = axes.x(truths[role.words])
+        ends: dict[str, Any] = {"x1": x, "x2": x, "y1": axes.y(0), "y2": axes.y(1)}
+        drawn.append(svg.tag("line", **ends, stroke=BLACK, stroke_width=0.5))
+        told = svg.tag("title", f"truth of {role.words}")
+        drawn.append(svg.tag("line", told, **ends, **svg.stroke(role)))
     ticks = [tick for tick in NICE.tick_values(*x_range) if x_range[0] <= tick <= x_range[1]]
     frame = axes.frame(x_label, "share of draws (scaled)", ticks)
     words = svg.text(axes.left + axes.width / 2, 19, title, size=14)
-    plot = svg.picture(svg.PANEL, 305, words, *drawn, frame)
-    return Frame((plot, svg.picture(KEYS, 24 * len(looks) + 54, *_keys(looks))), readout)
-
-
-def _keys(roles: list[Role]) -> list[str]:
-    keys = [svg.text(8, 24 * len(roles) + 30, "bars: measured; line: exact", anchor="start")]
-    for i, role in enumerate(roles):
+    keys = [svg.text(8, 24 * len(looks) + 30, "bars: measured; line: exact", anchor="start")]
+    for i, role in enumerate(looks):
         y = 24 * i + 30
         look: dict[str, Any] = {"fill": role.colour, "fill_opacity": SHADE}
         keys.append(svg.tag("rect", x=8, y=y - 11, width=16, height=13, **look))
         # thinner than in the plot, and with shorter dashes: a long one and a dot look like a "!"
         keys.append(svg.tag("path", d=f"M34,{y - 14}v20", **svg.stroke(role, 1.4)))
         keys.append(svg.text(46, y, role.words, anchor="start"))
-    return keys
-
-
-def _histogram(axes: svg.Axes, values: Sequence[float], bins: int, role: Role) -> str:
-    edges = np.linspace(*axes.x_range, bins + 1)
-    heights = np.histogram(np.clip(as_array(values), *axes.x_range), edges)[0]
-    bars = zip(edges[:-1], edges[1:], 0.9 * heights / heights.max(), strict=True)
-    drawn = [(low, high, 0, height) for low, high, height in bars if height > 0]
-    return axes.bars(drawn, fill=role.colour, fill_opacity=SHADE)
-
-
-def _truth(axes: svg.Axes, role: Role, truth: float) -> str:
-    x, title = axes.x(truth), svg.tag("title", f"truth of {role.words}")
-    ends: dict[str, Any] = {"x1": x, "x2": x, "y1": axes.y(0), "y2": axes.y(1)}
-    under = svg.tag("line", **ends, stroke=BLACK, stroke_width=0.5)
-    return under + svg.tag("line", title, **ends, **svg.stroke(role))
+    plot = svg.picture(svg.PANEL, 305, words, *drawn, frame)
+    return Frame((plot, svg.picture(KEYS, 24 * len(looks) + 54, *keys)), readout)

@@ -2,10 +2,8 @@
 
 Sphinx with the theme furo brings navigation, search without a network, a light and a dark face and
 the description of the package. The lessons are drawn by `pages`, which folds answers, keeps the
-sliders and writes formulas as MathML, and given to Sphinx section by section. Tried beside it, with
-17 lessons: myst-nb and the theme pydata need a network for their formulas, fold no answer, load
-680 kB of styles and scripts with every page (furo 110 kB) and wrote 22 MB (8 MB). An own shell
-around the pages would need a search and a description of the package of its own.
+sliders and writes formulas as MathML, and given to Sphinx section by section. There
+is no second theme: others need a network for formulas, fold no answer, and weigh more a page.
 """
 
 from __future__ import annotations
@@ -40,7 +38,11 @@ def build(target: str | Path | None = None) -> Path:
     from calibkit.course.site import sources
 
     target = Path(target or checkout.root() / "build" / "site")
-    _check(target)
+    if target.exists() and any(target.iterdir()) and not (target / "searchindex.js").exists():
+        raise ValueError(
+            f"target must be a new folder or an older site, got {target}, which holds other "
+            f"files; name another folder"
+        )
     warnings = io.StringIO()
     with tempfile.TemporaryDirectory() as work:
         source, made = Path(work, "source"), Path(work, "site")
@@ -64,12 +66,3 @@ def given(source: Path) -> dict[str, list[str]]:
         "html_extra_path": [str(source / "extra")],
         "html_static_path": [static, str(source / "static")],
     }
-
-
-def _check(target: Path) -> None:
-    """Refuse a folder that would be emptied and is no site."""
-    if target.exists() and any(target.iterdir()) and not (target / "searchindex.js").exists():
-        raise ValueError(
-            f"target must be a new folder or an older site, got {target}, which holds other "
-            f"files; name another folder"
-        )

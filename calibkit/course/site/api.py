@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -127,26 +128,24 @@ class Module:
 
     def sections(self) -> dict[str, list[Part]]:
         """Its public functions and classes under headings, in the order of its page."""
-        parts = list(self._parts())
+        parts, leads = list(self._parts()), LEADS.get(self.short, ())
         if self.short not in SECTIONS:
-            leads = LEADS.get(self.short, ())
             first = [part for name in leads for part in parts if part.name == name]
             return {"": [*first, *(part for part in parts if part.name not in leads)]}
+        parts.sort(key=lambda one: one.place)
         return {
-            title: [
-                part
-                for home in homes
-                for part in sorted(parts, key=lambda one: one.place)
-                if part.home == home
-            ]
+            title: [part for home in homes for part in parts if part.home == home]
             for title, homes in SECTIONS[self.short].items()
         }
 
     def _parts(self) -> Iterator[Part]:
         listed = getattr(self.module, "__all__", None) or getattr(self.module, "HOMES", None)
         for name in dict.fromkeys([*vars(self.module), *(listed or ())]):
-            public = name in listed if listed else not name.startswith("_")
-            member = _member(self.module, name) if public else None
+            if name not in listed if listed else name.startswith("_"):
+                continue
+            member = None
+            with contextlib.suppress(ImportError):  # of an adapter to what is not installed
+                member = getattr(self.module, name)
             home = getattr(member, "__module__", "") or ""
             ours = home.startswith("calibkit") if listed else home == self.name
             if ours and (inspect.isfunction(member) or inspect.isclass(member)):
@@ -156,20 +155,9 @@ class Module:
 def groups() -> dict[str, list[Module]]:
     """The modules that have a page, group by group; of the methods the most used ones first."""
     every = {title: [Module(name) for name in names] for title, names in GROUPS.items()}
-    every["Methods"].sort(key=lambda one: (one.short not in FIRST, _place(one.short)))
+    of_methods = {name: place for place, name in enumerate(FIRST)}
+    every["Methods"].sort(key=lambda one: of_methods.get(one.short, len(FIRST)))
     return every
-
-
-def _place(short: str) -> int:
-    return FIRST.index(short) if short in FIRST else 0
-
-
-def _member(module: ModuleType, name: str) -> object:
-    """What a module has by that name; None for an adapter to a library that is not installed."""
-    try:
-        return getattr(module, name)
-    except ImportError:
-        return None
 
 
 def _first(member: object) -> str:

@@ -10,7 +10,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -88,15 +88,14 @@ class Result:
 
 def results() -> list[Result]:
     """The results of the page of findings, as the evidence printed them."""
-    return [_result(lesson, claim) for lesson, claim in table()["results"]]
-
-
-def _result(lesson: str, claim: str) -> Result:
-    head, _, words = claims.concluded(lesson, claim).partition("): ")
-    counts = re.findall(r"(\d+) ([A-Z][A-Z ]*[A-Z])", head.partition("(")[2])
-    words = words.removeprefix("holds: ")
-    counted = tuple((word, int(many)) for many, word in counts)
-    return Result(lesson, claim, counted, f"{words[0].upper()}{words[1:]}.")
+    found = []
+    for lesson, claim in table()["results"]:
+        head, _, words = claims.concluded(lesson, claim).partition("): ")
+        counts = re.findall(r"(\d+) ([A-Z][A-Z ]*[A-Z])", head.partition("(")[2])
+        words = words.removeprefix("holds: ")
+        counted = tuple((word, int(many)) for many, word in counts)
+        found.append(Result(lesson, claim, counted, f"{words[0].upper()}{words[1:]}."))
+    return found
 
 
 @dataclass(frozen=True)
@@ -154,24 +153,34 @@ class Finding:
         plot = _plot(self.curves)
         first, name, last = self.axis
         parts = [svg.hatches()]
-        for place, curve in enumerate(self.curves):
-            parts += _named(curve, LINE * (place + 1) - 4)
+        for place, curve in enumerate(self.curves):  # words in its colour, behind a piece of it
+            down, colour = LINE * (place + 1) - 4, curve.role.colour
+            look = {"font_weight": "bold", "fill": WORDS.get(colour, colour)}
+            parts += [
+                svg.tag("path", d=f"M{SIDE},{down - 4}h24", **svg.stroke(curve.role)),
+                svg.marker(curve.role, SIDE + 12, down - 4, 4),
+                svg.text(SIDE + 31, down, curve.told, anchor="start", **look),
+            ]
         if self.area:
-            sure, right = self.curves[:2]
-            parts += _between(plot, sure.shares, right.shares)
-        bottom = plot.top + plot.height
-        edge = plot.left + plot.width
-        look = {"stroke": DIAGONAL.colour, "stroke_width": 1}
+            parts += _between(plot, self.curves[0].shares, self.curves[1].shares)
+        bottom, edge = plot.top + plot.height, plot.left + plot.width
         # a line at the foot is 0; else only the two ends are marked
         foot = f"H{edge}" if plot.y_range[0] == 0 else f"v-6M{edge},{bottom}v-6"
-        parts.append(svg.tag("path", d=f"M{plot.left},{bottom}{foot}", **look))
+        look = {"stroke": DIAGONAL.colour, "stroke_width": 1}
         parts += [
+            svg.tag("path", d=f"M{plot.left},{bottom}{foot}", **look),
             svg.text(plot.left, bottom + 17, _whole(first), anchor="start"),
             svg.text((plot.left + edge) / 2, bottom + 17, name),
             svg.text(edge, bottom + 17, _whole(last), anchor="end"),
         ]
-        for curve in self.curves:
-            parts += _line(plot, curve)
+        for curve in self.curves:  # with a marker at the last or the lowest place
+            shares = curve.shares
+            points = plot.points(range(len(shares)), shares)
+            at = min(range(len(shares)), key=shares.__getitem__) if curve.least else len(shares) - 1
+            parts += [
+                svg.tag("polyline", points=points, fill="none", **svg.stroke(curve.role, 2.2)),
+                svg.marker(curve.role, plot.x(at), plot.y(shares[at]), 4),
+            ]
         size = {"viewBox": f"0 0 {WIDTH} {HEIGHT}", "width": WIDTH, "height": HEIGHT}
         look = {"role": "img", "aria_label": self.alt, "font_family": "system-ui, sans-serif"}
         drawn = svg.tag("svg", "".join(parts), xmlns="http://www.w3.org/2000/svg", **size, **look)
@@ -243,15 +252,14 @@ class Series(list):
     """
 
     def __init__(self, frames: Mapping[str, Frame], source: str) -> None:
-        super().__init__(self._number(frame, source) for frame in frames.values())
+        super().__init__()
         self.x = list(frames)
-
-    @staticmethod
-    def _number(frame: Frame, source: str) -> float:
-        if "(" in source:
-            return float(re.search(source, frame.readout)[1]) / 100
-        first, *other = (frame.values[name] for name in source.split(" - "))
-        return first - sum(other)
+        for frame in frames.values():
+            if "(" in source:
+                self.append(float(re.search(source, frame.readout)[1]) / 100)
+            else:
+                first, *other = (frame.values[name] for name in source.split(" - "))
+                self.append(first - sum(other))
 
     def at(self, value: str) -> float:
         """Where the slider stands at a value."""
@@ -304,44 +312,17 @@ def _between(plot: svg.Axes, sure: Sequence[float], right: Sequence[float]) -> I
     for role, sign in ((OVER, 1), (UNDER, -1)):
         drawn = ""
         for place in range(len(sure) - 1):
-            corners = _strip(place, sure, right, sign)
-            if corners:
-                drawn += f"M{plot.points(*zip(*corners, strict=True))}z"
+            offs = [sign * (sure[i] - right[i]) for i in (place, place + 1)]
+            if max(offs) <= 0:
+                continue
+            # the part of the step in which sign * (sure - right) is above 0
+            cut = offs[0] / (offs[0] - offs[1]) if min(offs) < 0 else None
+            ends = [0.0 if offs[0] >= 0 else cut, 1.0 if offs[1] >= 0 else cut]
+            corners = [
+                (place + end, shares[place] + end * (shares[place + 1] - shares[place]))
+                for shares, along in ((sure, ends), (right, ends[::-1]))
+                for end in along
+            ]
+            drawn += f"M{plot.points(*zip(*corners, strict=True))}z"
         if drawn:
             yield svg.tag("path", d=drawn.replace(" ", "L"), **svg.fill(role) | {"stroke": "none"})
-
-
-def _strip(
-    place: int, sure: Sequence[float], right: Sequence[float], sign: int
-) -> list[tuple[float, float]]:
-    """The corners of the part of one step in which sign * (sure - right) is above 0."""
-    offs = [sign * (sure[i] - right[i]) for i in (place, place + 1)]
-    if max(offs) <= 0:
-        return []
-    cut = offs[0] / (offs[0] - offs[1]) if min(offs) < 0 else None
-    at = partial(_at, place, cut)
-    ends = [0.0 if offs[0] >= 0 else cut, 1.0 if offs[1] >= 0 else cut]
-    upper = [at(end, sure) for end in ends]
-    return upper + [at(end, right) for end in reversed(ends)]
-
-
-def _at(place: int, cut: float | None, end: float, shares: Sequence[float]) -> tuple[float, float]:
-    low, high = shares[place], shares[place + 1]
-    return place + end, low + end * (high - low)
-
-
-def _named(curve: Curve, down: float) -> Iterator[str]:
-    """A line of words in the colour of its curve, behind a piece of it."""
-    yield svg.tag("path", d=f"M{SIDE},{down - 4}h24", **svg.stroke(curve.role))
-    yield svg.marker(curve.role, SIDE + 12, down - 4, 4)
-    look = {"font_weight": "bold", "fill": WORDS.get(curve.role.colour, curve.role.colour)}
-    yield svg.text(SIDE + 31, down, curve.told, anchor="start", **look)
-
-
-def _line(plot: svg.Axes, curve: Curve) -> Iterator[str]:
-    """The curve, and a marker at its last or its lowest place."""
-    shares = curve.shares
-    points = plot.points(range(len(shares)), shares)
-    yield svg.tag("polyline", points=points, fill="none", **svg.stroke(curve.role, 2.2))
-    place = min(range(len(shares)), key=shares.__getitem__) if curve.least else len(shares) - 1
-    yield svg.marker(curve.role, plot.x(place), plot.y(shares[place]), 4)

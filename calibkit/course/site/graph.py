@@ -27,7 +27,8 @@ def drawn(pages: Mapping[str, str]) -> str:
     size = {"viewBox": f"0 0 {width:g} {height:g}", "width": width, "height": round(height)}
     every = syllabus.entries()
     parts = [_arrow(one, other, rows) for one in every for other in syllabus.direct(one.number)]
-    parts += [_arrow(one, other, rows, "part") for one in every for other in _parts(one)]
+    some = [(one, other) for one in every for other in one.part_of if other != MAP]
+    parts += [_arrow(one, other, rows, "part") for one, other in some]
     parts += [_box(one, pages[one.number], rows) for one in every]
     look = {"class_": "graph", "role": "group", "aria_label": "Prerequisites of the lessons"}
     return svg.tag("svg", "".join(parts), xmlns="http://www.w3.org/2000/svg", **size, **look)
@@ -44,10 +45,6 @@ def nested(pages: Mapping[str, str], number: str | None = None) -> str:
         for one in below
     )
     return f"<ul>{''.join(items)}</ul>"
-
-
-def _parts(one: Entry) -> list[str]:
-    return [other for other in one.part_of if other != MAP]
 
 
 def _parent(number: str) -> str | None:
@@ -104,15 +101,10 @@ def _box(one: Entry, page: str, rows: Mapping[str, float]) -> str:
     if MAP in one.part_of:
         edge, middle = x + BOX[0] - 13, y + BOX[1] / 2
         sign = svg.tag("path", d=f"M{edge:g},{middle - 5:g}l5,5l-5,5l-5,-5z", class_="map")
-    title = svg.tag("title", escape(_told(one)))
+    needs = [*one.needs, *(f"{part} of {other}" for other, part in one.part_of.items())]
+    told = f"{one.asks[0].upper()}{one.asks[1:]} Needs {', '.join(needs) or 'nothing'}."
+    title = svg.tag("title", escape(told))
     before = " ".join(sorted(syllabus.above(one.number)))
     box = svg.tag("rect", x=x, y=y, **size)
     link = {"href": page, "class_": f"lesson {one.track}", "data_number": one.number}
     return svg.tag("a", title + box + words + sign, **link, data_before=before)
-
-
-def _told(one: Entry) -> str:
-    """A lesson's question, and what it needs."""
-    parts = [f"{part} of {other}" for other, part in one.part_of.items()]
-    needs = ", ".join([*one.needs, *parts]) or "nothing"
-    return f"{one.asks[0].upper()}{one.asks[1:]} Needs {needs}."

@@ -41,23 +41,19 @@ class Kit:
     def _read(self) -> tuple[str, list[str], dict[str, str]]:
         return writing.read(self.name)
 
-    @property
-    def title(self) -> str:
-        return self._read[0]
-
-    @property
-    def lessons(self) -> list[str]:
-        return self._read[1]
+    title = property(lambda self: self._read[0])
+    lessons = property(lambda self: self._read[1])
+    parts = property(lambda self: self._read[2])
 
     @property
     def readers(self) -> str:
         """For whom it is: the sentence that its source begins with."""
-        return re.split(r"(?<=\.) ", self._read[2]["Before the class"], maxsplit=1)[0]
+        return re.split(r"(?<=\.) ", self.parts["Before the class"], maxsplit=1)[0]
 
     @property
     def slides(self) -> int:
         """How many there are."""
-        return len(slides.SLIDE.findall(self._read[2]["Slides"]))
+        return len(slides.SLIDE.findall(self.parts["Slides"]))
 
     @property
     def told(self) -> str:
@@ -72,7 +68,7 @@ class Kit:
         A slide has the number that the plan calls it by; what is quoted below it, the speaker says.
         """
         number = itertools.count(1)
-        parts = dict(self._read[2])
+        parts = dict(self.parts)
         parts["Slides"] = re.sub(r"(?m)^### ", lambda _: f"### {next(number)} · ", parts["Slides"])
         first, *others = (f"[{words}]({file})" for file, words in BESIDE.items())
         beside = "\n".join(f"- {link}" for link in others)

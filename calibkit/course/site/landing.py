@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
 
 from calibkit.course.explorers import Explorer, Frame, Slider, networks, stored
 from calibkit.course.explorers.plane import PLAIN, AllNetworks
@@ -18,16 +19,6 @@ VIEW = (12, 6, 200, 232)  # of a small diagram: without the room beside it that 
 SMALL = 9  # of its words, which are enlarged with it
 # how a picture begins: its own size, and the one at which it is shown
 SIZE = re.compile(r'viewBox="0 0 (?P<width>\d+) (?P<height>\d+)" width="\d+" height="\d+"')
-
-
-def sliders() -> dict[str, Explorer]:
-    """The four sliders of the landing page by name, in reading order."""
-    return {
-        "promise": _promise(),
-        "training": _training(),
-        "temperature": _temperature(),
-        "test_images": _test_images(),
-    }
 
 
 def plane() -> AllNetworks:
@@ -60,98 +51,82 @@ def hundred_panel(promised: int, right: int) -> str:
     >>> hundred_panel(93, 79).count("79 right")
     1
     """
-    left, middle = 18, 192
-    parts = [
-        _heading(left, "It says", f"{promised} right", CONFIDENCE),
-        _grid(left, promised, CONFIDENCE, "s"),
-        _heading(middle, "In truth", f"{right} right", ACCURACY),
-        _grid(middle, right, ACCURACY, "o"),
-    ]
+    parts = []
+    for left, words, many, role, shape, colour in (
+        (18, "It says", promised, CONFIDENCE, "s", "#8A3A6B"),
+        (192, "In truth", right, ACCURACY, "o", ACCURACY.colour),
+    ):
+        middle, look = left + GRID / 2, {"font_weight": "bold", "fill": colour}
+        parts += [svg.text(middle, 20, f"{words}:")]
+        parts += [svg.text(middle, 44, f"{many} right", size=22, **look)]
+        marker = Role(role.words, role.colour, marker=shape)
+        for place in range(100):  # row by row: `many` with the marker of the role, a cross else
+            x, y = left + CELL * (place % 10 + 0.5), TOP + CELL * (place // 10 + 0.5)
+            cross = {"d": f"M{x - 4:.1f},{y - 4:.1f}l8,8m0,-8l-8,8", "stroke": OVER.colour}
+            cross |= {"stroke_width": 2.2, "fill": "none"}
+            parts.append(svg.marker(marker, x, y) if place < many else svg.tag("path", **cross))
     return svg.picture(svg.PANEL, TOP + GRID + 14, *parts, scale=1.6)
 
 
-def _heading(left: float, words: str, number: str, role: Role) -> str:
-    middle, colour = left + GRID / 2, role.colour if role is ACCURACY else "#8A3A6B"
-    large = svg.text(middle, 44, number, size=22, font_weight="bold", fill=colour)
-    return svg.text(middle, 20, f"{words}:") + large
+def _promise(wrong: str, frame: Frame) -> Frame:
+    promised, right = hundred(frame)
+    labels = f"{wrong} of the training labels wrong"
+    words = f"{labels}: of 100 answers it says {promised} are right; {right} are."
+    return Frame((hundred_panel(promised, right),), words)
 
 
-def _grid(left: float, full: int, role: Role, shape: str) -> str:
-    """A hundred places, row by row: `full` of them with the marker of the role, a cross else."""
-    look, drawn = Role(role.words, role.colour, marker=shape), []
-    for place in range(100):
-        x, y = left + CELL * (place % 10 + 0.5), TOP + CELL * (place // 10 + 0.5)
-        drawn.append(svg.marker(look, x, y, 5) if place < full else _cross(x, y))
-    return "".join(drawn)
+def _training(epoch: str, frame: Frame) -> Frame:
+    seen, new = (
+        f"{100 * frame.values[f'{name}_accuracy']:.1f} % right, "
+        f"mean confidence {100 * frame.values[f'{name}_confidence']:.1f} %"
+        for name in ("train", "test")
+    )
+    words = f"after epoch {epoch}: training images {seen}; test images {new}."
+    return Frame(tuple(_closer(frame.panels[place]) for place in (0, 1, 3)), words)
 
 
-def _cross(x: float, y: float) -> str:
-    strokes = f"M{x - 4:.1f},{y - 4:.1f}l8,8m0,-8l-8,8"
-    return svg.tag("path", d=strokes, stroke=OVER.colour, stroke_width=2.2, fill="none")
+def _temperature(_, frame: Frame) -> Frame:
+    T, gap, error = (frame.values[name] for name in ("T", "gap", "ece"))
+    words = (
+        f"T = {T:g}: mean confidence minus accuracy {100 * gap:+.1f} points; average distance "
+        f"from the diagonal (ECE) {100 * error:.1f} points."
+    )
+    return Frame((_closer(frame.panels[0]), error_panel(_curve(), T)), words)
 
 
-def _promise() -> Explorer:
-    def retold(wrong: str, frame: Frame) -> Frame:
-        promised, right = hundred(frame)
-        labels = f"{wrong} of the training labels wrong"
-        words = f"{labels}: of 100 answers it says {promised} are right; {right} are."
-        return Frame((hundred_panel(promised, right),), words)
+@cache
+def _curve() -> list[tuple[float, float]]:
+    return [(one.values["T"], one.values["ece"]) for one in stored("temperature").frames]
 
-    return _retold(
+
+# By name: the stored explorer, its frames retold, what its slider moves, what it shows.
+SLIDERS: dict[str, tuple[str, Callable[[str, Frame], Frame], str, str]] = {
+    "promise": (
         "start_here",
-        retold,
+        _promise,
         "wrong training labels",
         "Two grids of a hundred answers of trained networks. Under “It says” the squares are the "
         "answers that the networks, by their own confidence, expect to be right. Under “In "
         "truth” the dots are the answers that were right, and the crosses those that were wrong.",
-    )
-
-
-def _training() -> Explorer:
-    def retold(epoch: str, frame: Frame) -> Frame:
-        seen, new = (
-            f"{100 * frame.values[f'{name}_accuracy']:.1f} % right, "
-            f"mean confidence {100 * frame.values[f'{name}_confidence']:.1f} %"
-            for name in ("train", "test")
-        )
-        words = f"after epoch {epoch}: training images {seen}; test images {new}."
-        return Frame(_chosen(frame, (0, 1, 3)), words)
-
-    return _retold(
+    ),
+    "training": (
         "overconfidence",
-        retold,
+        _training,
         "passes over the training images",
         "Two reliability diagrams of one network, for the images that it learns from and for "
         "new ones. Across: how sure it is. Upwards: how often it is right. On the dashed "
         "diagonal the two agree. Slanted lines mark answers that are right less often than "
         "stated, dots those that are right more often. The strip below counts the images.",
-        from_first=True,
-    )
-
-
-def _temperature() -> Explorer:
-    def retold(_, frame: Frame) -> Frame:
-        T, gap, error = (frame.values[name] for name in ("T", "gap", "ece"))
-        words = (
-            f"T = {T:g}: mean confidence minus accuracy {100 * gap:+.1f} points; average distance "
-            f"from the diagonal (ECE) {100 * error:.1f} points."
-        )
-        return Frame((*_chosen(frame, (0,)), error_panel(curve, T)), words)
-
-    curve = [(frame.values["T"], frame.values["ece"]) for frame in stored("temperature").frames]
-
-    return _retold(
+    ),
+    "temperature": (
         "temperature",
-        retold,
+        _temperature,
         "temperature T",
         "Under “reliability” is the diagram of trained networks whose scores are divided by T. "
         "Under “ECE” is the average distance of the bars from the diagonal, drawn up to the "
         "chosen T; a thin upright line stands at the lowest so far.",
-    )
-
-
-def _test_images() -> Explorer:
-    return _retold(
+    ),
+    "test_images": (
         "test_images",
         lambda _, frame: frame,
         "images in the test set",
@@ -159,7 +134,25 @@ def _test_images() -> Explorer:
         "of the chosen size measure. The upright line of the same colour is the exact error, "
         "which is known here. A histogram to the right of its line is an estimate that is too "
         "large on average.",
-    )
+    ),
+}
+
+
+@cache
+def sliders() -> dict[str, Explorer]:
+    """The four sliders of the landing page by name, in reading order: stored ones, retold."""
+    found = {}
+    for name, (kept, retold, label, description) in SLIDERS.items():
+        (slider,) = stored(kept).sliders
+        frames = dict(zip(slider.values, stored(kept).frames, strict=True))
+        start = slider.values[0 if name == "training" else slider.start]
+        found[name] = Explorer(
+            lambda value, frames=frames, retold=retold: retold(value, frames[value]),
+            Slider(label, slider.values, start=start),
+            description=description,
+            play=True,
+        )
+    return found
 
 
 def error_panel(curve: Sequence[tuple[float, float]], T: float) -> str:
@@ -188,11 +181,6 @@ def error_panel(curve: Sequence[tuple[float, float]], T: float) -> str:
     return _closer(svg.picture(*panels.CELL, *drawn))
 
 
-def _chosen(frame: Frame, places: Sequence[int]) -> tuple[str, ...]:
-    """Some panels of a frame, those that are plots as large as two in a row can be."""
-    return tuple(_closer(frame.panels[place]) for place in places)
-
-
 def _closer(panel: str) -> str:
     """A small plot cut to what is drawn and enlarged, but for its words; a legend as it is."""
     size = SIZE.search(panel)
@@ -201,27 +189,3 @@ def _closer(panel: str) -> str:
     box = " ".join(map(str, VIEW))
     shown = f'viewBox="{box}" width="{PLOT}" height="{round(PLOT * VIEW[3] / VIEW[2])}"'
     return re.sub(r'font-size="1\d"', f'font-size="{SMALL}"', SIZE.sub(shown, panel, count=1))
-
-
-def _retold(
-    name: str,
-    retold: Callable[[str, Frame], Frame],
-    label: str,
-    description: str,
-    *,
-    from_first: bool = False,
-) -> Explorer:
-    """A stored explorer of one slider with other panels, words and description.
-
-    retold: the frame of a value, as it is written beside the slider, from the stored one.
-    from_first: whether it opens at its first value, and not where the lesson opens it.
-    """
-    explorer = stored(name)
-    (slider,) = explorer.sliders
-    frames = dict(zip(slider.values, explorer.frames, strict=True))
-    return Explorer(
-        lambda value: retold(value, frames[value]),
-        Slider(label, slider.values, start=slider.values[0 if from_first else slider.start]),
-        description=description,
-        play=True,
-    )

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 
-from bs4 import BeautifulSoup, NavigableString, PageElement, Tag
+from bs4 import BeautifulSoup, NavigableString, Tag
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.parsers import Parser
 
 from calibkit.course.explorers.explorer import pack
-from calibkit.course.site import address, card
+from calibkit.course.site import sharing
 
 SUFFIX = ".fragment"
 OPTION = re.compile(r"(?<=\s)(--?\w[\w-]*)")  # it is not broken at its hyphens
@@ -71,8 +72,18 @@ def pieces(html: str) -> Iterator[tuple[int, str, str]]:
     >>> list(pieces('<div class="prose"><h2 id="a">A <em>b</em></h2><p>c</p></div><pre>d</pre>'))
     [(2, 'a', 'A b'), (0, '', '<p>c</p><pre>d</pre>')]
     """
+    tree = BeautifulSoup(html, "html.parser")
+    for code in tree.select(":not(pre) > code"):
+        if len(code.get_text()) > LONG:
+            code["class"] = "long"
+            inside = OPTION.sub(r"<span>\1</span>", code.decode_contents())
+            code.clear()
+            code.append(BeautifulSoup(inside, "html.parser"))
+    for prose in tree.find_all("div", recursive=False):
+        if prose.get("class") == ["prose"]:
+            prose.unwrap()
     between = ""
-    for node in _nodes(html):
+    for node in tree.contents:
         if not (isinstance(node, Tag) and node.name in HEADINGS):
             between += node.output_ready() if isinstance(node, NavigableString) else str(node)
             continue
@@ -84,22 +95,6 @@ def pieces(html: str) -> Iterator[tuple[int, str, str]]:
         yield int(node.name[1]), str(node["id"]), node.get_text()
     if between.strip():
         yield 0, "", between
-
-
-def _nodes(html: str) -> Iterator[PageElement]:
-    """What stands at the top, with the parts of prose in place of its <div>."""
-    tree = BeautifulSoup(html, "html.parser")
-    for code in tree.select(":not(pre) > code"):
-        if len(code.get_text()) > LONG:
-            code["class"] = "long"
-            inside = OPTION.sub(r"<span>\1</span>", code.decode_contents())
-            code.clear()
-            code.append(BeautifulSoup(inside, "html.parser"))
-    for node in tree.contents:
-        if isinstance(node, Tag) and node.get("class") == ["prose"]:
-            yield from node.contents
-        else:
-            yield node
 
 
 def as_rst(lines: list[str]) -> list[str]:
@@ -117,46 +112,31 @@ def as_rst(lines: list[str]) -> list[str]:
     """
     written: list[str] = []
     for block in re.split(r"\n\s*\n", "\n".join(lines).strip("\n")):
-        written += _block(block.split("\n"))
+        part, first = block.split("\n"), block.lstrip()
+        if first.startswith(">>>"):
+            written += [*part, ""]
+        elif first.startswith("|") or block.startswith("    "):  # a table, a formula
+            written += [".. code-block:: text", "", *(f"    {line}" for line in part), ""]
+        elif first.startswith("- "):
+            written += [*map(_plain, part), ""]
+        else:
+            written += [line for words in HEADED.split(block) for line in (*_part(words), "")]
     return written
-
-
-def _block(lines: list[str]) -> list[str]:
-    first = lines[0].lstrip()
-    if first.startswith(">>>"):
-        return [*lines, ""]
-    if first.startswith("|") or lines[0].startswith("    "):  # a table, a formula
-        return [".. code-block:: text", "", *(f"    {line}" for line in lines), ""]
-    if first.startswith("- "):
-        return [*map(_plain, lines), ""]
-    parts = HEADED.split("\n".join(lines))
-    return [line for part in parts for line in (*_part(part), "")]
 
 
 def _part(words: str) -> list[str]:
     """Arguments, or a paragraph with or without a small heading."""
-    if NAMED.match(words):
-        lines = re.split(rf"\n(?={NAMES}: )", words)
-        listed = [line for one in lines for line in _arguments(_line(one))]
-        return [".. rst-class:: arguments", "", *listed]
+    if NAMED.match(words):  # each argument as a term, and below it what it is
+        lines = (" ".join(one.split()) for one in re.split(rf"\n(?={NAMES}: )", words))
+        every = (one.partition(": ") for line in lines for one in NEXT.split(line))
+        listed = [(", ".join(f"``{n}``" for n in names.split(", ")), f"    {_plain(rest)}")
+                  for names, _, rest in every]  # fmt: skip
+        return [".. rst-class:: arguments", "", *itertools.chain(*listed)]
+    words = " ".join(words.split())
     if re.match(HEADS, words):
-        head, _, rest = _line(words).partition(" ")
+        head, _, rest = words.partition(" ")
         return [f"**{head}** {_plain(rest)}"]
-    return [_plain(_line(words))]
-
-
-def _arguments(line: str) -> list[str]:
-    """Each argument of a line as a term, and below it what it is."""
-    written: list[str] = []
-    for one in NEXT.split(line):
-        names, _, rest = one.partition(": ")
-        terms = ", ".join(f"``{name}``" for name in names.split(", "))
-        written += [terms, f"    {_plain(rest)}"]
-    return written
-
-
-def _line(words: str) -> str:
-    return " ".join(words.split())
+    return [_plain(words)]
 
 
 def _plain(words: str) -> str:
@@ -164,25 +144,14 @@ def _plain(words: str) -> str:
     written = ""
     for place, part in enumerate(re.split(r"`([^`]+)`", words)):
         if place % 2:
-            written += _code(part)
-        else:  # the s of a plural would else be taken for code
-            glued = place > 0 and part[:1].isalnum()
-            written += ("\\ " if glued else "") + _prose(part)
+            page = PAGE.fullmatch(part)
+            written += f":doc:`/{page[1]}`" if page else f"``{part}``"
+            continue
+        # the s of a plural would else be taken for code
+        written += "\\ " if place and part[:1].isalnum() else ""
+        for number, prose in enumerate(PAGE.split(part)):
+            written += f":doc:`/{prose}`" if number % 2 else re.sub(r"([\\*_|`])", r"\\\1", prose)
     return written
-
-
-def _code(words: str) -> str:
-    page = PAGE.fullmatch(words)
-    return f":doc:`/{page[1]}`" if page else f"``{words}``"
-
-
-def _prose(words: str) -> str:
-    """The pages that it names as links, all else as it stands."""
-    parts = PAGE.split(words)
-    return "".join(
-        f":doc:`/{part}`" if place % 2 else re.sub(r"([\\*_|`])", r"\\\1", part)
-        for place, part in enumerate(parts)
-    )
 
 
 def _docstring(app, what, name, obj, options, lines: list[str]) -> None:
@@ -206,44 +175,33 @@ def _skipped(app, what, name, obj, skip, options) -> bool | None:
     return True if strange or words.startswith("Alias for field number") else None
 
 
-def _levelled(app, page: str, template: str, context: dict, doctree) -> None:
-    """The captions of the navigation are headings; a heading must say of which level."""
+def _page(app, page: str, template: str, context: dict, doctree) -> None:
+    """What the theme lacks on a page."""
+    # to search engines and to those that show a link
+    about = json.loads((Path(app.srcdir) / ABOUT).read_text(encoding="utf-8"))
+    described, order = about.pop("described").get(page, ""), about.pop("order")
+    context |= about | {"described": described, "address": sharing.site(), "card": sharing}
+    # an argument a line in signatures; Sphinx's lists without terms confuse screen readers
+    body = context.get("body", "")  # the page of the search has none
+    context["body"] = re.sub(r'(?s)<dt class="sig .*?</dt>', _lines_for_list, body)
+    # a lesson leads to the next one by its number, wherever the sidebar has it
+    if page in order:
+        place, uri = order.index(page), app.builder.get_relative_uri
+        for name, other in (("prev", place - 1), ("next", place + 1)):
+            context[name] = None
+            if 0 <= other < len(order):
+                title = app.env.titles[order[other]].astext()
+                context[name] = {"link": uri(page, order[other]), "title": title}
+    # the captions of the navigation are headings; a heading must say of which level
     tree = context.get("furo_navigation_tree", "")
     context["furo_navigation_tree"] = tree.replace(
         'role="heading"', 'role="heading" aria-level="2"'
     )
 
 
-def _arguments_as_lines(app, page: str, template: str, context: dict, doctree) -> None:
-    """An argument a line in signatures; Sphinx's lists without terms confuse screen readers."""
-    body = context.get("body", "")  # the page of the search has none
-    context["body"] = re.sub(r'(?s)<dt class="sig .*?</dt>', _lines_for_list, body)
-
-
 def _lines_for_list(signature: re.Match[str]) -> str:
     lines = re.sub(r"<(dl|dd)>", '<span class="line">', signature[0])
     return re.sub(r"</(dl|dd)>", "</span>", lines)
-
-
-def _about(app, page: str, template: str, context: dict, doctree) -> None:
-    """What a page says of itself to search engines and to those that show a link."""
-    about = json.loads((Path(app.srcdir) / ABOUT).read_text(encoding="utf-8"))
-    described = about.pop("described").get(page, "")
-    about.pop("order")
-    context |= about | {"described": described, "address": address.site(), "card": card}
-
-
-def _neighbours(app, page: str, template: str, context: dict, doctree) -> None:
-    """A lesson leads to the next one by its number, wherever the sidebar has it."""
-    order = json.loads((Path(app.srcdir) / ABOUT).read_text(encoding="utf-8"))["order"]
-    if page not in order:
-        return
-    place, uri = order.index(page), app.builder.get_relative_uri
-    for name, other in (("prev", place - 1), ("next", place + 1)):
-        context[name] = None
-        if 0 <= other < len(order):
-            title = app.env.titles[order[other]].astext()
-            context[name] = {"link": uri(page, order[other]), "title": title}
 
 
 def text(source: str) -> str:
@@ -286,8 +244,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("env-before-read-docs", _begun)
     app.connect("doctree-resolved", _kept)
     app.connect("build-finished", _excerpts)
-    app.connect("html-page-context", _about)
-    app.connect("html-page-context", _arguments_as_lines)
-    app.connect("html-page-context", _neighbours, priority=800)
-    app.connect("html-page-context", _levelled, priority=900)  # after the theme
+    app.connect("html-page-context", _page, priority=900)  # after the theme
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -13,33 +13,18 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 from bs4 import BeautifulSoup, Tag
 from jinja2 import Environment, FileSystemLoader, select_autoescape
 from nbformat import NotebookNode
 
-from calibkit.course import (
-    browser,
-    checkout,
-    claims,
-    pages,
-    syllabus,
-    verdicts,
-)
+from calibkit.course import browser, checkout, claims, pages, syllabus, verdicts
 from calibkit.course.browser import six_files
+from calibkit.course.classroom.reading import prose
 from calibkit.course.explorers import library, networks, stored
 from calibkit.course.explorers.explorer import EXPLORER, refreshed
-from calibkit.course.site import (
-    address,
-    api,
-    card,
-    figures,
-    findings,
-    graph,
-    kits,
-    landing,
-    reader,
-)
+from calibkit.course.site import api, figures, findings, graph, kits, landing, reader, sharing
 from calibkit.course.site.reader import SUFFIX
 
 # Pages of text, by name: those for teachers, how to run the course, and those behind the findings.
@@ -117,23 +102,19 @@ class Lesson:
     @property
     def question(self) -> str:
         """What stands after **Question.** at its head."""
-        return re.sub(r"[*`$]", "", self._after("Question")).replace("\n", " ")
-
-    def _after(self, name: str) -> str:
-        words = re.search(rf"\*\*{name}\.\*\* (.+?)(?:\n\n|\Z)", self.prose, re.DOTALL)
-        return words[1] if words else ""
+        words = re.search(r"(?s)\*\*Question\.\*\* (.+?)(?:\n\n|\Z)", self.prose)
+        return re.sub(r"[*`$]", "", words[1] if words else "").replace("\n", " ")
 
     @property
     def prose(self) -> str:
-        cells = self.notebook.cells
-        return "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+        return prose(self.notebook)
 
     @cached_property
     def html(self) -> str:
         """Its piece of HTML, with a place for each verdict and each slider."""
         return with_places(drawn(self.notebook, self.path.parent))
 
-    @property
+    @cached_property
     def sliders(self) -> list[str]:
         """The HTML of its sliders, in order, to be shown elsewhere."""
         outputs = (output for cell in self.notebook.cells for output in cell.get("outputs", ()))
@@ -177,25 +158,14 @@ def drawn(
     """
     linked = pages.links(pages.names(home()) | pages.names(home(), ".md")) | dict(more or {})
     linked |= {"open/six_files.html": "six_files.html"}
-    template = "lesson.html.j2"
     html = pages.export(
-        notebook, template=template, folder=folder or home(), pages=linked, trust=True
+        notebook, template="lesson.html.j2", folder=folder or home(), pages=linked, trust=True
     )
-    return sided(html)
 
+    def sided(found: re.Match[str]) -> str:  # a telephone stacks what is left and right
+        return found[0].replace('n">', 'n sided">', 1) if "Left" in found["words"] else found[0]
 
-def sided(html: str) -> str:
-    """Marks each description of an explorer that says left and right: a telephone stacks the parts.
-
-    >>> sided('<p class="description">Left, the digit.</p>')
-    '<p class="description sided">Left, the digit.</p>'
-    """
-
-    def marked(found: re.Match[str]) -> str:
-        said = "Left" in found["words"]
-        return found[0].replace('"description"', '"description sided"', 1) if said else found[0]
-
-    return DESCRIBED.sub(marked, html)
+    return DESCRIBED.sub(sided, html)
 
 
 def opened(html: str, more: str) -> str:
@@ -214,7 +184,11 @@ def to_be_read(notebook: NotebookNode) -> NotebookNode:
     cell; no exercise says that it is not done yet.
     """
     first, *others = notebook.cells
-    told = f"{at_a_glance(first.source)}{HERE_ONE_READS}"
+    told, number = HERE_ONE_READS, re.match(r"# (\d\d) · ", first.source)
+    if entry := syllabus.entry(number[1]) if number else None:  # what it takes
+        needs = [f"after {', '.join(syllabus.direct(entry.number))}"] if entry.needs else []
+        minutes = f"{' + '.join(map(str, entry.minutes))} min"  # as the landing page lists them
+        told = f'<p class="glance">{" · ".join([minutes, *needs, entry.track])}</p>{told}'
     first.source = re.sub(r"(?m)^(# .+)$", rf"\1\n\n{told}\n", first.source, count=1)
     code = [cell for cell in others if cell.cell_type == "code"]
     settings = next((c for c in code if "parameters" in c.metadata.get("tags", ())), None)
@@ -228,23 +202,6 @@ def to_be_read(notebook: NotebookNode) -> NotebookNode:
         cell.outputs = [output for output, text in texts if not text.startswith("Not yet: ")]
     notebook.cells = [first, *(cell for cell in others if cell not in opening)]
     return notebook
-
-
-def at_a_glance(source: str) -> str:
-    """A line of HTML with a lesson's minutes, what it needs and its track; "" where none is listed.
-
-    source: Markdown that begins with its heading.
-
-    >>> at_a_glance("# 01 · Reliability diagrams")
-    '<p class="glance">35 + 20 min · after 00 · core</p>'
-    """
-    number = re.match(r"# (\d\d) · ", source)
-    entry = syllabus.entry(number[1]) if number else None
-    if entry is None:
-        return ""
-    needs = [f"after {', '.join(syllabus.direct(entry.number))}"] if entry.needs else []
-    minutes = " + ".join(map(str, entry.minutes))  # as the landing page lists them
-    return f'<p class="glance">{" · ".join([f"{minutes} min", *needs, entry.track])}</p>'
 
 
 def lessons() -> list[Lesson]:
@@ -261,77 +218,96 @@ def text_pages() -> dict[str, Path]:
 
 def write(folder: Path) -> None:
     """All that Sphinx reads, into an empty folder; `extra` in it is copied as it is."""
-    (folder / "api").mkdir(parents=True)
-    (folder / "extra" / "embed").mkdir(parents=True)
-    every = lessons()
+    extra, static = folder / "extra", folder / "static"
+    for one in (folder / "api", extra / "embed", extra / "images", static):
+        one.mkdir(parents=True)
+    every, shown, described = lessons(), kits.every(), api.groups()
     course = [lesson for lesson in every if not lesson.is_evidence]
-    beside = [lesson for lesson in every if lesson.is_evidence]
     texts = {name: (path.parent, pages.read(path)) for name, path in text_pages().items()}
     fragments = {lesson.stem: lesson.html for lesson in every}
     fragments |= {name: carded(drawn(text, at)) for name, (at, text) in texts.items()}
     fragments["class_guide"] = opened(fragments["class_guide"], LOOK_AT_KITS)
-    fragments[RUN] = opened(fragments[RUN], address.download(folder / "extra"))
-    fragments["sliders_anywhere"] = opened(fragments["sliders_anywhere"], _live())
-    fragments |= {"verdicts": _verdicts(course), "sliders": _gallery(course)}
-    shown = kits.every()
-    fragments |= {
-        kit.stem: carded(drawn(pages.text_page(kit.text), more=kit.links)) for kit in shown
-    }
+    fragments[RUN] = opened(fragments[RUN], sharing.download(extra))
+    # a slider that moves, and beside it the line that shows it elsewhere
+    promise = _apart(landing.sliders()["promise"].html())["html"]
+    live = _rendered("live.html", slider=promise)
+    fragments["sliders_anywhere"] = opened(fragments["sliders_anywhere"], live)
+    gallery = [(lesson, lesson.sliders) for lesson in course]
+    fragments["verdicts"] = _verdicts(course)
+    fragments["sliders"] = _rendered("sliders.html", lessons=gallery, plane=networks().html())
+    for kit in shown:
+        fragments[kit.stem] = carded(drawn(pages.text_page(kit.text), more=kit.links))
+        kit.write(extra)
     for name, html in fragments.items():
         (folder / f"{name}{SUFFIX}").write_text(html, encoding="utf-8")
-    _landing(folder, course)
-    _embeds(folder / "extra" / "embed", course)
-    for kit in shown:
-        kit.write(folder / "extra")
+    (folder / "landing.txt").write_text(landing_page(course), encoding="utf-8")
+    for picture in (home() / "images").glob("c*.svg"):  # the map, and what pages show
+        shutil.copy(picture, extra / "images")
+    (extra / ".nojekyll").touch()  # a host leaves _static alone
+    promised, right = landing.hundred(stored("start_here").first)
+    sharing.card(static, promised, right)
+    (static / "figures.css").write_text(figures.style(), encoding="utf-8")
+    _embeds(extra / "embed", course)
     leads = {f"{kit.stem}.html": f"{kit.stem}.html" for kit in shown}
-    (folder / "kits.txt").write_text(
-        drawn(pages.text_page(kits.listed(shown)), more=leads), encoding="utf-8"
-    )
-    _computing(folder / "extra", course)
-    described = api.groups()
-    _modules(folder / "api", described, course)
+    listed = drawn(pages.text_page(kits.listed(shown)), more=leads)
+    (folder / "kits.txt").write_text(listed, encoding="utf-8")
+    _computing(extra, course)
+    # a page for each module, with the finding that shows what it is for
+    found = {one.lesson: one for one in findings.findings()}
+    stems = {lesson.number: lesson.stem for lesson in course}
+    for one in itertools.chain.from_iterable(described.values()):
+        stem = stems.get(one.lesson or "")
+        page = _rendered(
+            "module.rst.j2", one=one, finding=stem and found.get(one.lesson), stem=stem
+        )
+        (folder / "api" / f"{one.name}.rst").write_text(page, encoding="utf-8")
     titles = {name: pages.title(text) for name, (_, text) in texts.items()}
-    toc = {"groups": _groups(course, titles), "evidence": beside, "api": described}
-    toc |= {"headline": headline(), "texts": titles, "says": api.SAYS, "kits": shown}
-    toc |= _findings(every)
-    told = {lesson.stem: lesson.question for lesson in every} | {"index": DESCRIPTION}
-    about = {"headline": toc["headline"], "described": told}
-    about["shop"] = BAR
-    about["order"] = [*(lesson.stem for lesson in course), "findings"]
-    (folder / reader.ABOUT).write_text(json.dumps(about), encoding="utf-8")
+    question = f"Can a network’s “{promised}\u00a0% sure” be believed?"
+    toc = {"groups": groups(course, titles), "api": described, "headline": question}
+    toc |= {"evidence": every[len(course) :], "texts": titles, "says": api.SAYS, "kits": shown}
+    toc |= concluded(every)
     for name in ("index.rst", "findings.rst", "kits.rst", "api.rst"):
-        written = TEMPLATES.get_template(f"{name}.j2").render(**toc)
-        (folder / name).write_text(written, encoding="utf-8")
+        (folder / name).write_text(_rendered(f"{name}.j2", **toc), encoding="utf-8")
+    told = {lesson.stem: lesson.question for lesson in every} | {"index": DESCRIPTION}
+    order = [*(lesson.stem for lesson in course), "findings"]
+    about = {"headline": question, "described": told, "shop": BAR, "order": order}
+    (folder / reader.ABOUT).write_text(json.dumps(about), encoding="utf-8")
 
 
-def _groups(course: list[Lesson], texts: Mapping[str, str]) -> dict[str, list[tuple[str, str]]]:
-    """The sidebar: (title, name of the page) under each caption."""
+def _rendered(template: str, **words: Any) -> str:
+    return TEMPLATES.get_template(template).render(**words)
+
+
+def groups(course: list[Lesson], texts: Mapping[str, str]) -> dict[str, list[tuple[str, str]]]:
+    """The sidebar: (title, name of the page) under each caption. texts: titles by name."""
     tracks: dict[str, list[tuple[str, str]]] = {name: [] for name in syllabus.TRACKS}
     for lesson in course:
         entry = syllabus.entry(lesson.number)
         tracks[entry.track if entry else "elective"].append((lesson.short, lesson.stem))
-    start, core, elective = tracks.values()
-    teachers = [(title, name) for name, title in texts.items() if TEACHERS.match(name)]
-    others = [
-        (title, name)
-        for name, title in texts.items()
-        if not TEACHERS.match(name) and name not in (RUN, *BEHIND)
-    ]
+    titled = {name: (title, name) for name, title in texts.items() if name not in BEHIND}
+    run = [titled.pop(RUN)] if RUN in titled else []
     return {
-        "Start": [*start, (texts[RUN], RUN)] if RUN in texts else start,
-        "Core": core,
-        "Electives": elective,
-        "For teachers": [*teachers, ("Kits", "kits"), ("All sliders", "sliders")],
-        "Reference": [("Findings", "findings"), *others, ("The package", "api")],
-    }
+        "Start": [*tracks["start"], *run],
+        "Core": tracks["core"],
+        "Electives": tracks["elective"],
+        "For teachers": [
+            *(one for name, one in titled.items() if TEACHERS.match(name)),
+            ("Kits", "kits"), ("All sliders", "sliders"),
+        ],
+        "Reference": [
+            ("Findings", "findings"),
+            *(one for name, one in titled.items() if not TEACHERS.match(name)),
+            ("The package", "api"),
+        ],
+    }  # fmt: skip
 
 
-def _findings(every: list[Lesson]) -> dict[str, object]:
+def concluded(every: list[Lesson]) -> dict[str, object]:
     """What the page of findings is made of: lesson by lesson its results, with their evidence."""
     names = {row.claim: row.name for row in claims.listed(home() / claims.DETAIL)}
-    groups = itertools.groupby(findings.results(), key=lambda one: one.lesson)
+    by_lesson = itertools.groupby(findings.results(), key=lambda one: one.lesson)
     return {
-        "results": [(number, list(members)) for number, members in groups],
+        "results": [(number, list(members)) for number, members in by_lesson],
         "drawn": {one.lesson: one for one in findings.findings()},
         "names": names | findings.table()["about"],
         "shorts": {one.number: one.short for one in syllabus.entries()},
@@ -365,7 +341,11 @@ def with_places(html: str) -> str:
             corner.name = "td"
     seen: dict[str, int] = {}
     for text in tree.select(".output_stdout > pre"):
-        lines = [_placed(line, seen) for line in text.decode_contents().split("\n")]
+        lines = text.decode_contents().split("\n")
+        for place, line in enumerate(lines):
+            if verdict := verdicts.parse(unescape(line)):
+                kind, aim = verdict.word.replace(" ", "-").lower(), place_of(verdict.claim, seen)
+                lines[place] = f'<span class="verdict {kind}" id="{aim}">{line}</span>'
         text.clear()
         text.append(BeautifulSoup("\n".join(lines), "html.parser"))
     return str(tree)
@@ -378,15 +358,6 @@ def _scrolls(part: Tag, *kinds: str) -> None:
         output["class"] = " ".join([*output["class"], "wide", *kinds])
         output["tabindex"] = "0"
         output["role"], output["aria-label"] = "group", "Output, scrolls sideways"
-
-
-def _placed(line: str, seen: dict[str, int]) -> str:
-    """A line of an output; one with a verdict as the aim of a link."""
-    verdict = verdicts.parse(unescape(line))
-    if verdict is None:
-        return line
-    kind = verdict.word.replace(" ", "-").lower()
-    return f'<span class="verdict {kind}" id="{place_of(verdict.claim, seen)}">{line}</span>'
 
 
 def place_of(claim: str, seen: dict[str, int]) -> str:
@@ -403,77 +374,63 @@ def place_of(claim: str, seen: dict[str, int]) -> str:
 def _verdicts(course: list[Lesson]) -> str:
     """The page of all verdicts: lesson by lesson, and claim by claim beside the paper's figure."""
     printed, listed = claims.printed(home()), claims.listed(home() / claims.DETAIL)
-    figures = {row.claim: row.figure for row in listed}
-    by_lesson, every = [], [p.verdict for p in printed]
-    q_values = zip(every, claims.q_values(every), strict=True)
-    told = {id(verdict): "" if q is None else claims.written(q) for verdict, q in q_values}
+    own_figures = {row.claim: row.figure for row in listed}
+    every, by_lesson = [p.verdict for p in printed], []
+    told = ["" if q is None else claims.written(q) for q in claims.q_values(every)]
     for lesson in course:
-        own = [p for p in printed if p.lesson == lesson.number]
-        seen: dict[str, dict[str, int]] = {p.notebook: {} for p in own}
-        places = [
-            f"{p.notebook.replace('/', '_')}.html#{place_of(p.verdict.claim, seen[p.notebook])}"
-            for p in own
-        ]
-        given = [p.verdict for p in own]
-        beside = [figures.get(verdict.claim, "") for verdict in given]
-        if given:
-            shares = [told[id(verdict)] for verdict in given]
-            rows = list(zip(given, places, beside, shares, strict=True))
-            by_lesson.append((lesson, len(rows), claims.counted(given), rows))
+        rows, seen = [], {}
+        for p, q in zip(printed, told, strict=True):
+            if p.lesson == lesson.number:
+                place = place_of(p.verdict.claim, seen.setdefault(p.notebook, {}))
+                page = f"{p.notebook.replace('/', '_')}.html#{place}"
+                rows.append((p.verdict, page, own_figures.get(p.verdict.claim, ""), q))
+        if rows:
+            counted = claims.counted([verdict for verdict, *_ in rows])
+            by_lesson.append((lesson, len(rows), counted, rows))
     counts = {word: sum(verdict.word == word for verdict in every) for word in verdicts.WORDS}
-    concluded = claims.conclusions_table(claims.conclusions(home()), printed, listed)
     checkout.with_study()
     from study import reports
 
+    names = {row.claim: f"{row.claim}: {row.name}" for row in listed} | {"id": "claim"}
+
+    def drawn_table(markdown: str, *, named: bool = True) -> str:
+        if named:  # its claims say what they are
+            markdown = re.sub(
+                r"(?m)(?<=^\| )\w+(?= \|)", lambda id: names.get(id[0], id[0]), markdown
+            )
+        return carded(drawn(pages.text_page(markdown)))
+
+    concluded = claims.conclusions_table(claims.conclusions(home()), printed, listed)
     evidence = claims.evidence(printed, listed, reports.photographed(home() / "results"))
-    return TEMPLATES.get_template("verdicts.html").render(
+    return _rendered(
+        "verdicts.html",
         lessons=by_lesson,
         counts=counts | {"post hoc": sum(verdict.post_hoc for verdict in every)},
         by_chance=claims.by_chance(every),
         discoveries=claims.false_discoveries(every),
-        summary=_table(claims.summary(printed, listed)),
-        concluded=_table(_with_words(concluded, listed)),
-        evidence=_table(_with_words(evidence, listed)),
+        summary=drawn_table(claims.summary(printed, listed), named=False),
+        concluded=drawn_table(concluded),
+        evidence=drawn_table(evidence),
     )
 
 
-def _with_words(table: str, listed: list[claims.Claim]) -> str:
-    """A Markdown table whose claims say what they are."""
-    words = {row.claim: f"{row.claim}: {row.name}" for row in listed}
-    words["id"] = "claim"
-    return re.sub(r"(?m)(?<=^\| )\w+(?= \|)", lambda claim: words.get(claim[0], claim[0]), table)
-
-
-def _table(markdown: str) -> str:
-    """A table in Markdown as HTML, as cards on a telephone."""
-    return carded(drawn(pages.text_page(markdown)))
-
-
-def _gallery(course: list[Lesson]) -> str:
-    drawn = [(lesson, lesson.sliders) for lesson in course]
-    plane = networks().html()
-    return TEMPLATES.get_template("sliders.html").render(lessons=drawn, plane=plane)
-
-
-def _live() -> str:
-    """A slider that moves, and beside it the line that shows it elsewhere."""
-    slider = _apart(landing.sliders()["promise"].html())["html"]
-    return TEMPLATES.get_template("live.html").render(slider=slider)
-
-
-def _landing(folder: Path, course: list[Lesson]) -> None:
-    promised, right = landing.hundred(stored("start_here").first)
+def landing_page(course: list[Lesson]) -> str:
+    """The HTML of the first page."""
     plane = landing.plane()
     map_words = re.findall(r"!\[([^\]]+)\]\(images/course_map\.svg\)", course[0].prose)
-    entries = [one for one in syllabus.entries() if any(one.number == x.number for x in course)]
     stems = {lesson.number: lesson.stem for lesson in course}
+    entries = [one for one in syllabus.entries() if one.number in stems]
     links = {number: f"{stem}.html" for number, stem in stems.items()}
-    written = TEMPLATES.get_template("landing.html").render(
+    # the description of the plane is folded, where there is no room for it
+    folded = '<details class="description"><summary>How to read the picture</summary><p>'
+    licence = (checkout.root() / "LICENSE").read_text(encoding="utf-8")
+    return _rendered(
+        "landing.html",
         said=round(100 * plane.chosen.confidence, 1),
         right=round(100 * plane.chosen.accuracy, 1),
         start_minutes=sum(syllabus.entry(course[0].number).times.sittings),
-        code=address.code(),
-        plane=_explained(plane.html()),
+        code=sharing.code(),
+        plane=DESCRIBED.sub(rf"{folded}\g<words></p></details>", plane.html(), count=1),
         sliders={name: _apart(explorer.html()) for name, explorer in landing.sliders().items()},
         entries=entries,
         names={one.number: one.short for one in entries},
@@ -484,18 +441,8 @@ def _landing(folder: Path, course: list[Lesson]) -> None:
         stems=stems,
         verdicts=len(claims.printed(home())),
         map=map_words[0] if map_words else "The course on one page.",
-        authors=authors(),
+        authors=licence.partition("Copyright (c) ")[2].split("\n")[0],
     )
-    (folder / "landing.txt").write_text(written, encoding="utf-8")
-    images = folder / "extra" / "images"
-    images.mkdir()
-    for picture in (home() / "images").glob("c*.svg"):  # the map, and what pages show
-        shutil.copy(picture, images)
-    (folder / "extra" / ".nojekyll").touch()  # a host leaves _static alone
-    static = folder / "static"
-    static.mkdir()
-    card.write(static, promised, right)
-    (static / "figures.css").write_text(figures.style(), encoding="utf-8")
 
 
 def _apart(html: str) -> dict[str, str]:
@@ -507,28 +454,6 @@ def _apart(html: str) -> dict[str, str]:
     described = DESCRIBED.search(html)
     how = unescape(described["words"]) if described else ""
     return {"how": how, "html": DESCRIBED.sub("", html, count=1)}
-
-
-def _explained(html: str) -> str:
-    """An explorer whose description is folded, where there is no room for it."""
-    opened = '<details class="description"><summary>How to read the picture</summary><p>'
-    return DESCRIBED.sub(rf"{opened}\g<words></p></details>", html, count=1)
-
-
-def headline() -> str:
-    """The question that the landing page opens with."""
-    promised, _ = landing.hundred(stored("start_here").first)
-    return f"Can a network’s “{promised}\u00a0% sure” be believed?"
-
-
-def authors() -> str:
-    """Who holds the rights, as the licence names them.
-
-    >>> authors()
-    '2026 The calibkit authors'
-    """
-    licence = (checkout.root() / "LICENSE").read_text(encoding="utf-8")
-    return licence.partition("Copyright (c) ")[2].split("\n")[0]
 
 
 def bar(here: str) -> str:
@@ -555,30 +480,16 @@ def _computing(folder: Path, course: list[Lesson]) -> None:
 
 def _embeds(folder: Path, course: list[Lesson]) -> None:
     """For each slider a page to stand in an <iframe>; those that are kept also as modules."""
-    page, colours = TEMPLATES.get_template("embed.html"), figures.style()
     shown = {"networks": (ALL_NETWORKS, networks().html(), "../sliders.html#networks")}
     for name, explorer in landing.sliders().items():
-        title = " and ".join(slider.label for slider in explorer.sliders)
-        shown[name] = (title, explorer.html(), "../index.html")
+        shown[name] = (explorer.name, explorer.html(), "../index.html")
     for lesson in course:
         for number, html in enumerate(lesson.sliders, 1):
             back = f"../{lesson.stem}.html#slider-{number}"
             shown[f"{lesson.stem}-{number}"] = (lesson.title, html, back)
     for name, (title, html, back) in shown.items():
-        parts = {"title": title, "slider": html, "back": back, "colours": colours}
-        written = page.render(**parts)
-        (folder / f"{name}.html").write_text(written, encoding="utf-8")
+        words = {"title": title, "slider": html, "back": back, "colours": figures.style()}
+        (folder / f"{name}.html").write_text(_rendered("embed.html", **words), encoding="utf-8")
     for name in library.names():
         module = library.explorer(name).module()
         (folder / f"{name}.mjs").write_text(module, encoding="utf-8")
-
-
-def _modules(folder: Path, described: Mapping[str, list[api.Module]], course: list[Lesson]) -> None:
-    """A page for each module, with the finding that shows what it is for."""
-    page = TEMPLATES.get_template("module.rst.j2")
-    drawn = {one.lesson: one for one in findings.findings()}
-    stems = {lesson.number: lesson.stem for lesson in course}
-    for one in itertools.chain.from_iterable(described.values()):
-        stem = stems.get(one.lesson or "")
-        written = page.render(one=one, finding=stem and drawn.get(one.lesson), stem=stem)
-        (folder / f"{one.name}.rst").write_text(written, encoding="utf-8")

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 
 from calibkit.course import explorers
 from calibkit.course.classroom import forms, handouts, reading, rubrics
@@ -73,13 +74,10 @@ def found(text: str, pattern: str) -> str:
     return PER_CENT.sub(" %", hit)
 
 
-def _notebook(number: str):
+def _notebook(number: str) -> tuple:
+    """A lesson's name and its notebook."""
     (lesson,) = reading.chosen([number])
-    return lesson, reading.committed(lesson)
-
-
-def _print(number: str, pattern: str) -> str:
-    return found(printed(_notebook(number)[1]), pattern)
+    return lesson.name, reading.committed(lesson)
 
 
 def _figure(number: str, words: str) -> str:
@@ -91,56 +89,29 @@ def _figure(number: str, words: str) -> str:
 
 
 def _at(name: str, value: str) -> explorers.Frame:
-    explorer = explorers.stored(name)
-    wanted = value.split(", ")
-    places = [
-        slider.values.index(one) for slider, one in zip(explorer.sliders, wanted, strict=True)
-    ]
-    place = 0
-    for slider, index in zip(explorer.sliders, places, strict=True):
-        place = place * len(slider.values) + index
+    explorer, place = explorers.stored(name), 0
+    for slider, one in zip(explorer.sliders, value.split(", "), strict=True):
+        place = place * len(slider.values) + slider.values.index(one)
     return explorer.frames[place]
 
 
-def _slider(name: str, value: str) -> str:
-    return handouts.row(_at(name, value), tag="figure")
-
-
-def _readout(name: str, what: str) -> str:
-    value, _, pattern = what.partition(" | ")
-    return found(_at(name, value).readout, pattern)
-
-
 def _questions(number: str, which: str) -> list[reading.Question]:
-    asked = {one.number: one for one in reading.questions(*_of(number))}
+    asked = {one.number: one for one in reading.questions(*_notebook(number))}
     wanted = [int(word) for word in which.split()]
     if not {*wanted} <= {*asked}:
         raise ValueError(f"lesson {number} has the questions {', '.join(map(str, asked))}")
     return [asked[one] for one in wanted]
 
 
-def _of(number: str) -> tuple:
-    lesson, notebook = _notebook(number)
-    return lesson.name, notebook
-
-
-def _quiz(number: str, which: str) -> str:
-    return "\n\n".join(f"**{one.text}**\n\n&nbsp;\n\n&nbsp;" for one in _questions(number, which))
-
-
-def _answers(number: str, which: str) -> str:
-    return "\n\n".join(f"**{one.text}**\n\n{one.answer}" for one in _questions(number, which))
-
-
 def _rubric(number: str, title: str) -> str:
-    (one,) = [one for one in rubrics.every([number]) if one.title == title] or [None]
-    if one is None:
-        raise ValueError("no rubric has this title")
-    return rubrics.markdown(one, level=3)
+    for one in rubrics.every([number]):
+        if one.title == title:
+            return rubrics.markdown(one, level=3)
+    raise ValueError("no rubric has this title")
 
 
 def _exercise(number: str, checker: str) -> str:
-    tasks = [task for task in reading.exercises(*_of(number)) if task.checker == checker]
+    tasks = [task for task in reading.exercises(*_notebook(number)) if task.checker == checker]
     if not tasks:
         raise ValueError("the lesson has no such exercise")
     (task,) = tasks
@@ -151,13 +122,24 @@ def _exercise(number: str, checker: str) -> str:
     )
 
 
+def _readout(name: str, what: str) -> str:
+    value, _, pattern = what.partition(" | ")
+    return found(_at(name, value).readout, pattern)
+
+
+def _recall(number: str, which: str, *, answers: bool) -> str:
+    asked = _questions(number, which)
+    room = "&nbsp;\n\n&nbsp;"
+    return "\n\n".join(f"**{one.text}**\n\n{one.answer if answers else room}" for one in asked)
+
+
 FILLINGS: dict[str, Callable[[str, str], str]] = {
-    "": _print,
+    "": lambda number, pattern: found(printed(_notebook(number)[1]), pattern),
     "figure": _figure,
-    "slider": _slider,
+    "slider": lambda name, value: handouts.row(_at(name, value), tag="figure"),
     "readout": _readout,
-    "quiz": _quiz,
-    "answers": _answers,
+    "quiz": partial(_recall, answers=False),
+    "answers": partial(_recall, answers=True),
     "rubric": _rubric,
     "exercise": _exercise,
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 
 from nbconvert.filters.markdown_mistune import MarkdownWithMath
@@ -59,7 +58,15 @@ def read(name: str) -> tuple[str, list[str], dict[str, str]]:
     if name not in names():
         raise ValueError(f"no kit is called {name}; there are {', '.join(names())}")
     text = fill((checkout.root() / SOURCES / f"{name}.md").read_text(encoding="utf-8"))
-    return _read(name, text)
+    title, found = re.match(r"# (.+)\n", text), LESSONS.search(text)
+    headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    parts = {heading: reading.section(text, heading) for heading in headings}
+    if title is None or found is None or parts.keys() != PARTS:
+        raise KitError(
+            f"{name}.md needs a title, a line Lessons: 00 08 and the parts "
+            f"{', '.join(sorted(PARTS))}; it has {', '.join(sorted(parts))}"
+        )
+    return title[1], found["numbers"].split(), parts
 
 
 def page_texts(name: str) -> tuple[list[str], dict[str, str]]:
@@ -68,10 +75,14 @@ def page_texts(name: str) -> tuple[list[str], dict[str, str]]:
     Raises the errors of `read`.
     """
     title, lessons, parts = read(name)
-    made = {
-        file: _page(f"{title}: {words}" if words else title, parts, wanted)
-        for file, (words, wanted) in PAGES.items()
-    }
+    made = {}
+    for file, (words, wanted) in PAGES.items():
+        headed = len(wanted) > 1
+        shown = [f"## {part}\n\n{parts[part]}" if headed else parts[part] for part in wanted]
+        if "Plan" in wanted:
+            shown.insert(1, FILES)
+        heading, body = f"{title}: {words}" if words else title, _html("\n\n".join(shown))
+        made[file] = shell.render("kit.html", title=heading, body=body)
     made[SLIDES] = slides.page(title, parts["Slides"], _html)
     made = {file: spaced(page) for file, page in made.items()}
     made[PLAY] = browser.playground()
@@ -84,35 +95,13 @@ def write(name: str, folder: str | Path) -> list[Path]:
     Raises the errors of `page_texts`, and ValueError for a folder that is not empty.
     """
     lessons, made = page_texts(name)
-    folder = forms._empty(folder)
+    folder = forms.empty(folder)
     for file, page in made.items():
         (folder / file).write_text(page, encoding="utf-8", newline="\n")
     rubrics.write(folder, lessons)
     (folder / "rubric.md").unlink()  # the notes have it
     forms.student(folder / STUDENT, lessons)
     return [folder / file for file in made]
-
-
-def _read(name: str, text: str) -> tuple[str, list[str], dict[str, str]]:
-    """Title, lessons and parts of a source."""
-    title, found = re.match(r"# (.+)\n", text), LESSONS.search(text)
-    parts = {
-        heading: reading.section(text, heading)
-        for heading in re.findall(r"^## (.+)$", text, re.MULTILINE)
-    }
-    if title is None or found is None or parts.keys() != PARTS:
-        raise KitError(
-            f"{name}.md needs a title, a line Lessons: 00 08 and the parts "
-            f"{', '.join(sorted(PARTS))}; it has {', '.join(sorted(parts))}"
-        )
-    return title[1], found["numbers"].split(), parts
-
-
-def _page(title: str, parts: Mapping[str, str], wanted: tuple[str, ...]) -> str:
-    shown = [f"## {part}\n\n{parts[part]}" if len(wanted) > 1 else parts[part] for part in wanted]
-    if "Plan" in wanted:
-        shown.insert(1, FILES)
-    return shell.render("kit.html", title=title, body=_html("\n\n".join(shown)))
 
 
 def _html(text: str) -> str:

@@ -1,4 +1,8 @@
-"""Lines with the range of their runs as bands: beside a diagram, or squares."""
+"""Lines over all values of a slider, where it stands, and what is drawn beside them.
+
+Left a diagram, squares or bars of the chosen value; right each line as the mean of its runs, with
+their whole range as a band.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +19,16 @@ from calibkit.pictures.palette import Role
 from calibkit.pictures.reliability import HEIGHT, TICKS, diagram_panel, legend, totals
 from calibkit.pictures.svg import Frame
 
-MOST = 4  # lines: more would not be told apart, and their legend would leave the panel
+MOST, MOST_COSTS = 4, 6  # lines: more would not be told apart, and their legend leave the panel
 BESIDE, ALONE = 24, 40  # letters of a line in a legend with the parts of the diagram, and without
 PLOT: dict[str, Any] = {"left": 56, "top": 30, "width": 272, "height": 190}
+COSTS: dict[str, Any] = {"left": 56, "top": 30, "width": 290, "height": 250}
+BARS: dict[str, Any] = {"left": 120, "top": 30, "width": 190, "height": 250}
+STEP = 40  # pixels from one bar to the next
 SQUARE = 17  # pixels of one of a hundred
 KEYS = PLOT["top"] + PLOT["height"] + 58  # where the legend begins
+HERE = {"stroke": palette.GREY, "stroke_width": 1.5}  # the look of what marks the chosen value
+ALWAYS = palette.DIAGONAL.named("check everything")
 Lines = Mapping[Role, Sequence[Sequence[float]] | np.ndarray]
 
 
@@ -57,20 +66,11 @@ def along_frame(
     >>> frame.panels[1].count('class="here"'), frame.readout
     (1, 'ECE 35 %')
     """
-    x = [float(value) for value in x]
-    place = x.index(validate.choice("at", float(at), tuple(x)))
-    runs = as_runs("lines", lines, len(x), BESIDE, MOST)
-    low, high = y_ticks[0], y_ticks[-1]
-    axes = svg.Axes(**PLOT, x_range=(min(x), max(x)), y_range=(low, high), log_x=log_x)
-    parts = [
-        *(banded(axes, x, role, values) for role, values in runs.items()),
-        axes.frame(x_label, y_label, x_ticks, y_ticks),
-        *(svg.line_key(role, 8, KEYS + 4 + 20 * i) for i, role in enumerate(runs)),
-        *legend(208, KEYS + 4, accuracy="accuracy of a bin"),
-        *_here(axes, at, runs, place),  # last, so that the frames of one slider begin alike
-    ]
+    runs, parts, here = _over(at, x, lines, (x_label, x_ticks), (y_label, y_ticks), BESIDE, log_x)
+    keys = [svg.line_key(role, 8, KEYS + 4 + 20 * i) for i, role in enumerate(runs)]
+    keys += legend(208, KEYS + 4, accuracy="accuracy of a bin")
     diagram = diagram_panel(reliability, title, counted=counted)
-    panels = diagram, svg.picture(svg.PANEL, HEIGHT - 40, *parts)
+    panels = diagram, svg.picture(svg.PANEL, HEIGHT - 40, *parts, *keys, *here)
     return Frame(panels, readout, totals(reliability))
 
 
@@ -101,21 +101,34 @@ def squares_frame(
     (100, '88 right')
     """
     counts = _hundred(shares)
-    x = [float(value) for value in x]
-    place = x.index(validate.choice("at", float(at), tuple(x)))
-    runs = as_runs("lines", lines, len(x), ALONE, MOST)
-    low, high = y_ticks[0], y_ticks[-1]
-    axes = svg.Axes(**PLOT, x_range=(min(x), max(x)), y_range=(low, high))
-    parts = [
-        *(banded(axes, x, role, values) for role, values in runs.items()),
-        axes.frame(x_label, y_label, x_ticks, y_ticks),
-        *(svg.line_key(role, 56, KEYS + 20 * i) for i, role in enumerate(runs)),
-        *_here(axes, at, runs, place),
-    ]
+    runs, parts, here = _over(at, x, lines, (x_label, x_ticks), (y_label, y_ticks), ALONE)
+    keys = [svg.line_key(role, 56, KEYS + 20 * i) for i, role in enumerate(runs)]
     height = 270 + 20 * max(len(runs), len(counts))
     values = {role.words: float(share) for role, share in shares.items()}
-    panels = _squares(counts, title, height), svg.picture(svg.PANEL, height, *parts)
-    return Frame(panels, readout, values)
+    lined = svg.picture(svg.PANEL, height, *parts, *keys, *here)
+    return Frame((_squares(counts, title, height), lined), readout, values)
+
+
+def _over(
+    at: float, x: Sequence[float], lines: Lines, across: tuple, up: tuple, longest: int,
+    log_x: bool = False,
+) -> tuple[dict[Role, np.ndarray], list[str], list[str]]:  # fmt: skip
+    """The checked runs, their plot, and what marks `at`, which moves.
+
+    across, up: label and ticks. What moves is drawn last: the frames of one slider begin alike.
+    """
+    x = [float(value) for value in x]
+    place = x.index(validate.choice("at", float(at), tuple(x)))
+    runs = _runs("lines", lines, len(x), longest, MOST)
+    low, high = up[1][0], up[1][-1]
+    axes = svg.Axes(**PLOT, x_range=(min(x), max(x)), y_range=(low, high), log_x=log_x)
+    parts = [_banded(axes, x, role, values) for role, values in runs.items()]
+    parts.append(axes.frame(across[0], up[0], across[1], up[1]))
+    here = [axes.line(at, low, at, high, **HERE, class_="here")]
+    for role, values in runs.items():
+        mean = values.mean(axis=0).clip(low, high)[place]
+        here.append(svg.marker(role, axes.x(at), axes.y(mean)))
+    return runs, parts, here
 
 
 def _hundred(shares: Mapping[Role, float]) -> dict[Role, int]:
@@ -154,21 +167,68 @@ def _square(role: Role, x: float, y: float, **more: str) -> str:
     return drawn + (svg.marker(role, x + middle, y + middle, 3) if role.marker != "|" else "")
 
 
-def _here(axes: svg.Axes, at: float, runs: dict[Role, np.ndarray], place: int) -> list[str]:
-    """An upright line at the chosen value, and a marker of each line's mean there."""
-    low, high = axes.y_range
-    return [
-        axes.line(at, low, at, high, stroke=palette.GREY, stroke_width=1.5, class_="here"),
-        *(
-            svg.marker(role, axes.x(at), axes.y(values.mean(axis=0).clip(low, high)[place]))
-            for role, values in runs.items()
-        ),
+def cost_frame(
+    costs: Lines,
+    ratios: Sequence[float],
+    at: float,
+    *,
+    always: float,
+    ceiling: float,
+    title: str,
+    readout: str,
+    y_label: str = "cost of 100 images",
+) -> Frame:
+    """The mean cost of each model at the ratio `at` as bars, and over all ratios as lines.
+
+    costs: by role (seeds, m) costs of a model, one a ratio; the lines have the range of the seeds
+        as a band. always: what it costs to give an alarm at every image, whatever the ratio.
+    ceiling: the largest cost drawn; larger ones end there, and their number says how large.
+
+    Raises ValueError when `at` is none of the ratios, for costs of another length, for no model or
+    more than six, and for a name too long for its place.
+
+    >>> frame = cost_frame({palette.group(0, "model A"): [[10, 90]]}, [1, 20], 20, always=80,
+    ...                    ceiling=150, title="c = 20", readout="model A 90")
+    >>> frame.panels[0].count("model A"), frame.readout
+    (1, 'model A 90')
+    """
+    ratios = [float(ratio) for ratio in ratios]
+    place = ratios.index(validate.choice("at", float(at), tuple(ratios)))
+    runs = _runs("costs", costs, len(ratios), BESIDE, MOST_COSTS)
+    means = {role: values.mean(axis=0) for role, values in runs.items()}
+    ticks = [value for value in (0, 50, 100, 150, 200) if value <= ceiling]
+    shown = [r for r in (1, 2, 5, 10, 20, 50) if r in ratios]
+    axes = svg.Axes(**COSTS, x_range=(ratios[0], ratios[-1]), y_range=(0, ceiling), log_x=True)
+    lines = [_banded(axes, ratios, role, values) for role, values in runs.items()]
+    lines += [
+        axes.line(ratios[0], always, ratios[-1], always, **svg.stroke(ALWAYS, 1.5)),
+        axes.frame("cost c of a miss (log)", y_label, shown, ticks),
+        axes.line(at, 0, at, ceiling, **HERE),
     ]
+    bars = svg.Axes(**BARS, x_range=(0, ceiling), y_range=(0, 1))
+    parts = []
+    for number, (role, mean) in enumerate(means.items()):
+        cost, y = mean[place], bars.top + 22 + STEP * number
+        if cost <= ceiling:
+            lines.append(svg.marker(role, axes.x(at), axes.y(cost)))
+        end, size = bars.x(min(cost, ceiling)), {"x": bars.left, "y": y - 11}
+        size |= {"width": end - bars.left, "height": 22}
+        parts += [
+            svg.tag("rect", **size, fill=role.pale, **svg.stroke(role)),
+            svg.text(bars.left - 8, y + 4, role.words, anchor="end"),
+            svg.text(end + 6, y + 4, f"{cost:.0f}", anchor="start"),
+        ]
+    parts += [
+        bars.line(always, 0, always, 1, **svg.stroke(ALWAYS, 1.5)),
+        svg.text(bars.left + bars.width / 2, 19, title, size=14),
+        bars.frame(y_label, "", ticks),
+        svg.line_key(ALWAYS, bars.left, bars.top + bars.height + 56, marked=False),
+    ]
+    panels = (svg.picture(svg.PANEL, 350, *drawn) for drawn in (parts, lines))
+    return Frame(tuple(panels), readout)
 
 
-def as_runs(
-    name: str, lines: Lines, length: int, longest: int, most: int
-) -> dict[Role, np.ndarray]:
+def _runs(name: str, lines: Lines, length: int, longest: int, most: int) -> dict[Role, np.ndarray]:
     """(seeds, length) numbers by role, or ValueError for what cannot be drawn or told apart."""
     if not 1 <= len(lines) <= most:
         raise ValueError(f"{name} must be 1 to {most} named groups, got {len(lines)}")
@@ -185,7 +245,7 @@ def as_runs(
     return runs
 
 
-def banded(axes: svg.Axes, x: Sequence[float], role: Role, runs: np.ndarray) -> str:
+def _banded(axes: svg.Axes, x: Sequence[float], role: Role, runs: np.ndarray) -> str:
     """The band from the least to the largest run, and the mean; at the edge what lies beyond it."""
     around = np.concatenate([runs.max(axis=0), runs.min(axis=0)[::-1]])
     band = axes.points([*x, *x[::-1]], around.clip(*axes.y_range))
