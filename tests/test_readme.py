@@ -6,7 +6,7 @@ import sys
 
 from calibkit import __main__
 from calibkit.course import checkout, door
-from calibkit.course.site import address
+from calibkit.course.site import sharing
 
 ROOT = checkout.root()
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -25,7 +25,7 @@ def test_every_link_leads_to_a_file_of_the_course():
     outside = [one for one in targets if one.startswith("http")]
     for target in set(targets) - set(outside):
         assert (ROOT / target).exists(), target
-    site = address.site()
+    site = sharing.site()
     assert all(
         one.startswith("https://doi.org/") or (site and one.startswith(site)) for one in outside
     )

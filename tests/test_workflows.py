@@ -70,5 +70,5 @@ def test_the_site_has_the_addresses_of_the_repository_that_publishes_it():
     assert set(made["env"]) == {"CALIBKIT_SITE", "CALIBKIT_REPOSITORY"}
     assert "steps.pages.outputs.base_url" in made["env"]["CALIBKIT_SITE"]
     assert "github.repository" in made["env"]["CALIBKIT_REPOSITORY"]
-    source = (ROOT / "calibkit" / "course" / "site" / "address.py").read_text(encoding="utf-8")
+    source = (ROOT / "calibkit" / "course" / "site" / "sharing.py").read_text(encoding="utf-8")
     assert all(name in source for name in made["env"])

@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from calibkit.course import checkout
-from calibkit.course.site import address
+from calibkit.course.site import sharing
 
 
 def git(folder, *words):
@@ -35,18 +35,18 @@ def test_the_zip_holds_what_is_committed_and_the_page_names_its_size(course):
     (home / "notebooks" / "mine.ipynb").write_text(
         "{}", encoding="utf-8"
     )  # of the one who builds the site
-    words = address.download(site)
-    with zipfile.ZipFile(site / address.DOWNLOAD) as packed:
+    words = sharing.download(site)
+    with zipfile.ZipFile(site / sharing.DOWNLOAD) as packed:
         files = [name for name in packed.namelist() if not name.endswith("/")]
     assert files == ["calibkit/Makefile", "calibkit/notebooks/00.ipynb"]
-    assert address.DOWNLOAD in words
+    assert sharing.DOWNLOAD in words
     assert "(0 MB)" in words
 
 
 def test_without_git_nothing_is_offered(course, monkeypatch):
     _, site = course
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(site.parent))
-    assert address.download(site) == ""
+    assert sharing.download(site) == ""
     monkeypatch.setenv("PATH", "")
-    assert address.download(site) == ""
+    assert sharing.download(site) == ""
     assert not any(site.iterdir())

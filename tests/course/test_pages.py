@@ -85,7 +85,7 @@ def hostile():
 def live(html):
     """What of a page would run or load something: elements, attributes, addresses."""
     soup = BeautifulSoup(html, "html.parser")
-    strange = {tag.name for tag in soup.body.find_all(True)} - pages.TAGS
+    strange = {tag.name for tag in soup.body.find_all(True)} - {*pages.TAGS.split()}
     strange |= {tag.name for tag in soup.head.find_all(True)} - {"meta", "title", "style"}
     for tag in soup.find_all(True):
         strange |= {name for name in tag.attrs if name.startswith("on") or name == "srcset"}

@@ -3,9 +3,44 @@
 import pytest
 
 from calibkit.course import checkout, syllabus
-from calibkit.course.site import address
+from calibkit.course.site import sharing
 
 LESSONS = {lesson.number: lesson for lesson in checkout.lessons()}
+
+
+HEAD = ("| path | if | lessons | minutes |", "|---|---|---|---|")
+
+
+def table(routes, words, total):
+    """Markdown: the paths with their lessons and minutes."""
+    rows = [f"| {one.name} | {one.reader} | {one.listed(words)} | {total(one)} |" for one in routes]
+    return "\n".join([*HEAD, *rows])
+
+
+def linked(lesson):
+    return f"[{lesson.number}]({lesson.file.name})"
+
+
+def three(site):
+    """The first three as the README has them: on a repository's page every answer is shown."""
+
+    def words(lesson):
+        return f"[{lesson.number}]({site}{lesson.file.stem}.html)" if site else lesson.number
+
+    return table(syllabus.routes()[:3], words, lambda one: sum(one.sittings))
+
+
+def following(number):
+    """The line at the head of a lesson that names the next one on each path; "" on none."""
+    after = {}
+    for route in syllabus.routes():
+        if other := route.after(number):
+            after.setdefault(other, []).append(route.name)
+    steps = []
+    for other, (first, *names) in after.items():
+        named = ", ".join(f"*{name}*" for name in (first.capitalize(), *names))
+        steps.append(f"{named}: {linked(syllabus.entry(other))}.")
+    return f"**Next on your path.** {' '.join(steps)}" if steps else ""
 
 
 def minutes(number):
@@ -43,7 +78,7 @@ def test_no_lesson_of_a_path_is_followed_by_one_off_it():
 def test_the_head_of_a_lesson_names_the_next_one_on_each_path(number):
     source = LESSONS[number].source.read_text(encoding="utf-8")
     told = [line[2:] for line in source.splitlines() if "**Next on your path.**" in line]
-    assert told == [line for line in [syllabus.following(number)] if line]
+    assert told == [line for line in [following(number)] if line]
 
 
 def test_minutes_are_those_of_the_sittings_without_homework_and_project():
@@ -60,14 +95,11 @@ def test_three_hours_are_not_many_more_than_three():
 
 def test_the_page_of_the_course_has_the_table_of_the_paths_and_the_readme_three():
     page = checkout.root() / "notebooks" / "the_course.md"
-    assert syllabus.paths_table() in page.read_text(encoding="utf-8")
+    every = table(
+        syllabus.routes(),
+        linked,
+        lambda one: f"{' + '.join(map(str, one.sittings))} = {sum(one.sittings)}",
+    )
+    assert every in page.read_text(encoding="utf-8")
     readme = (checkout.root() / "README.md").read_text(encoding="utf-8")
-    assert syllabus.three_paths(address.site()) in readme
-
-
-def test_three_paths_lead_to_pages_of_the_site_where_there_is_one():
-    table = syllabus.three_paths("https://site.org/c/")
-    assert table.count("\n") == 4
-    assert "[00](https://site.org/c/00_start_here.html)" in table
-    assert "](" not in syllabus.three_paths()
-    assert ".ipynb" not in table + syllabus.three_paths()
+    assert three(sharing.site()) in readme

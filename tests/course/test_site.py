@@ -12,7 +12,7 @@ import calibkit
 from calibkit.course import checkout, claims, pages, syllabus
 from calibkit.course.classroom.kits import writing
 from calibkit.course.explorers import Explorer, stored
-from calibkit.course.site import address, api, card, film, findings, kits, landing, reader, sources
+from calibkit.course.site import api, film, findings, kits, landing, reader, sharing, sources
 
 ARGUMENTS, BLOCK = [".. rst-class:: arguments", ""], [".. code-block:: text", ""]
 LAST = ["``w``", "    four", ""]
@@ -104,14 +104,11 @@ def test_each_lesson_says_what_the_landing_page_shows_of_it():
         assert re.fullmatch(r"\d\d [A-Z][\w :-]+", lesson.short)
 
 
-def test_the_landing_page_is_written_and_counts_the_verdicts(tmp_path):
-    (tmp_path / "extra").mkdir()
+def test_the_landing_page_counts_the_verdicts():
     course = [lesson for lesson in sources.lessons() if not lesson.is_evidence]
-    sources._landing(tmp_path, course)
-    page = (tmp_path / "landing.txt").read_text(encoding="utf-8")
     printed = claims.printed(checkout.root() / "notebooks")
     assert printed
-    assert f"{len(printed)} " in page
+    assert f"{len(printed)} " in sources.landing_page(course)
 
 
 def test_the_landing_page_tells_what_the_stored_runs_say():
@@ -163,7 +160,7 @@ def test_the_findings_are_what_the_evidence_concluded():
 
 
 def test_a_picture_of_a_finding_stands_on_the_page_of_findings_and_each_line_leads_on():
-    parts = sources._findings(sources.lessons())
+    parts = sources.concluded(sources.lessons())
     page = sources.TEMPLATES.get_template("findings.html")
     html = [
         page.render(number=number, members=members, **parts) for number, members in parts["results"]
@@ -178,7 +175,7 @@ def test_a_picture_of_a_finding_stands_on_the_page_of_findings_and_each_line_lea
 def test_the_sidebar_has_five_parts_and_every_lesson_once():
     course = [lesson for lesson in sources.lessons() if not lesson.is_evidence]
     texts = dict.fromkeys(sources.text_pages(), "A title")
-    groups = sources._groups(course, texts)
+    groups = sources.groups(course, texts)
     assert list(groups) == ["Start", "Core", "Electives", "For teachers", "Reference"]
     named = [name for pages_of in groups.values() for _, name in pages_of]
     assert len(named) == len(set(named))
@@ -224,7 +221,7 @@ def test_a_head_without_words_is_no_head():
 
 
 def test_the_card_is_as_large_as_cards_are(tmp_path):
-    path = card.write(tmp_path, 93, 79)
+    path = sharing.card(tmp_path, 93, 79)
     width, height = struct.unpack(">16xII", path.read_bytes()[:24])
     assert (width, height) == (1200, 630)
     assert path.stat().st_size < 300_000
@@ -234,16 +231,16 @@ def test_addresses_are_those_of_the_project_or_of_who_publishes(monkeypatch):
     monkeypatch.delenv("CALIBKIT_SITE", raising=False)
     monkeypatch.delenv("CALIBKIT_REPOSITORY", raising=False)
     urls = {}
-    monkeypatch.setattr(address, "_urls", lambda: urls)
-    assert address.site() == ""
-    assert address.code() == {"words": "The package", "link": "api.html"}
+    monkeypatch.setattr(sharing, "_urls", lambda: urls)
+    assert sharing.site() == ""
+    assert sharing.code() == {"words": "The package", "link": "api.html"}
     urls |= {"Homepage": "https://site.org/c", "Repository": "https://code.org/c"}
-    assert address.site() == "https://site.org/c/"
-    assert address.code() == {"words": "Code", "link": "https://code.org/c"}
+    assert sharing.site() == "https://site.org/c/"
+    assert sharing.code() == {"words": "Code", "link": "https://code.org/c"}
     monkeypatch.setenv("CALIBKIT_SITE", "https://own.org/fork")
     monkeypatch.setenv("CALIBKIT_REPOSITORY", "https://code.org/fork")
-    assert address.site() == "https://own.org/fork/"
-    assert address.code()["link"] == "https://code.org/fork"
+    assert sharing.site() == "https://own.org/fork/"
+    assert sharing.code()["link"] == "https://code.org/fork"
 
 
 def test_no_page_names_an_address_that_leads_nowhere():

@@ -71,7 +71,7 @@ class Here(sandbox.Answer):
             found = slicing.needed(self.order["cells"], self.order["function"])
             exec(compile(found, "<answer>", "exec"), space)
         except Exception as error:  # as its own process tells it
-            raise sandbox._error(type(error).__name__, str(error)) from None
+            raise type(type(error).__name__, (sandbox.Raised,), {})(str(error)) from None
         return space[self.order["function"]]
 
     def __exit__(self, *_):
