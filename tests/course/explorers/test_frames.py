@@ -452,7 +452,7 @@ SPREAD = {"x_range": (0, 1), "x_label": "", "title": "", "readout": ""}
     [
         (lambda: along(0.3), "at must be one of"),
         (lambda: along(runs={}), "lines must be 1 to 4"),
-        (lambda: along(runs={palette.group(i, "x"): [[0] * 4] for i in range(5)}), "lines must be 1"),
+        (lambda: along(runs={palette.group(i, "x"): [[0] * 4] for i in range(5)}), "lines must be"),
         (lambda: along(runs={A: [[0.5, 0.5]]}), r"lines\['model A'\] must be \(seeds, 4\)"),
         (lambda: along(runs={A: [0.5] * 4}), r"lines\['model A'\] must be"),
         (lambda: along(runs={LONG: [[0.5] * 4]}), "at most 24 letters, got 'accuracy on the clean"),
