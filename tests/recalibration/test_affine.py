@@ -67,6 +67,22 @@ def test_linear_scalers_are_stationary_and_beat_one_temperature(scaler):
     assert max(g.abs().max().item() for g in gradients) < 1e-5
 
 
+@pytest.mark.parametrize("scaler", [VectorScaler, MatrixScaler])
+def test_strongly_correlated_logits_need_few_passes(monkeypatch, scaler):
+    z, labels, *_ = biased(1500)
+    g = torch.Generator().manual_seed(1)
+    mixed = z @ (torch.ones(4, 4) + 0.05 * torch.randn(4, 4, generator=g)).double() * 5
+    calls, passes = [], []
+    monkeypatch.setattr(least_nll, "cross_entropy", lambda *a: calls.append(1) or cross_entropy(*a))
+    for limit in (least_nll.MOST_UNITS, 0):  # 0: parameters as they are
+        monkeypatch.setattr(least_nll, "MOST_UNITS", limit)
+        scaler().fit(mixed, labels)
+        passes.append(len(calls))
+        calls.clear()
+    assert passes[0] <= 80
+    assert passes[0] < 0.8 * passes[1]
+
+
 def test_matrix_scaling_agrees_with_unpenalised_logistic_regression():
     z, labels, *_ = biased(1500, 3)
     fresh = biased(100, 3, seed=9)[0]
