@@ -125,8 +125,9 @@ alt_text.note(axes[0, 0], "Eight clean digits, below them the same under noise; 
 plt.show()
 
 # %% [markdown]
-# Above is the clean digit, below the image that a reader sees, and what the posterior says about it. The four on the
-# right really are ambiguous. No training can remove this doubt. A good model has to *state* it.
+# Above is the clean digit, below the image that a reader sees, and what the posterior says about it. Cover the upper row
+# with your hand. The four on the right may look no worse to you, but about half of all images that look like one of them, or more, show another
+# digit than the posterior names. No training can remove this doubt. A good model has to *state* it.
 #
 # <details><summary>Are train and test images independent? They show the same digits.</summary>
 #

@@ -1,12 +1,11 @@
 # %% [markdown]
 # # 10 · Focal loss: may one read its output as a probability?
 #
-# **Question.** "I changed one word of my training," says Ben, "*focal* in place of *cross-entropy*. If the screen now
-# says 75 %, it is right in 75 of 100 cases." May a doctor read the screen so?
+# **Question.** "I changed one word of my training," says Ben, "*focal* in place of *cross-entropy*." Now the screen says of a
+# scan: 75 %. May a doctor read this as a probability, right in 75 of 100 cases?
 #
-# **Predict before you run:** trained with cross-entropy (gamma 0), the network is 93 % sure of its answers on average, and
-# right on 79 %. With Ben's focal loss (gamma 5) it is right on 78 %. **How sure is it?** Write down a number, then run the
-# cell and move the slider.
+# **Predict before you run:** trained with cross-entropy (gamma 0), of 100 answers with about 75 % on the screen only 50 are
+# right. **How many are right with Ben's focal loss (gamma 5)?** Write down a number, then run the cell and move the slider.
 
 # %% tags=["answer"]
 from calibkit.course import explorers
@@ -16,8 +15,8 @@ explorers.stored("focal_gamma")
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 77 %. From gamma 0 to 5 the confidence falls by 16 points, and the accuracy by one. And at gamma 5, of the answers
-# with a confidence of 70 to 80 %, 76 in 100 are right. The screen seems to tell the truth.
+# 76. From gamma 0 to 5 the confidence falls by 16 points, to 77 %, and the accuracy by one, to 78 %. The screen seems to tell the
+# truth.
 #
 # </details>
 #
@@ -102,10 +101,9 @@ explorers.keep(explorers.Explorer(
 #
 # $$L_\gamma(p)=-(1-p)^\gamma\log p.$$
 #
-# "An image that is read surely hardly counts any more," says Ben. "So nothing drives the network to say 100 %. But it still
-# asks for the truth." Does it? Take a hundred images that look alike. Ninety show a 4, ten a 9, and nobody can tell which.
-# So the true answer is "a 4, 90 %" for each of them. If the network says $p$ for the 4, its mean loss is
-# $0.9\,L_\gamma(p)+0.1\,L_\gamma(1-p)$.
+# "An image that is read surely hardly counts any more," says Ben. "But my loss still asks for the truth." Does it? Take a
+# hundred images that look alike. Ninety show a 4, ten a 9, and nobody can tell which. So the true answer is "a 4, 90 %" for
+# each of them. If the network says $p$ for the 4, its mean loss is $0.9\,L_\gamma(p)+0.1\,L_\gamma(1-p)$.
 #
 # **Predict before you run:** with gamma 3, at which $p$ is this mean loss lowest? Write down a number.
 
@@ -130,31 +128,17 @@ print(f"gamma {gamma:g}, truth {truth:.0%}: the mean loss is lowest at p = {p[me
 #
 # </details>
 #
-# **Your move.** Change the numbers. Which gamma turns a truth of 90 % into 75 %? At gamma 3, for which truth does a network say 75 %?
+# **Your move.** At gamma 3, for which truth does a network say 75 %? Change the truth until it does.
 #
 # <details><summary>What you may have found</summary>
 #
-# Gamma 1.25. And 98 %: at gamma 3, a network that does what its loss asks for says 75 % where the truth is 98 %.
+# 98 %: a network that does what its loss asks for says 75 % where the truth is 98 %.
 #
 # </details>
 #
-# The $p$ with the lowest mean loss is called the **focal minimiser** $p^*$. For two classes it lies between one half and the truth
-# (proof below). Here it is for every truth:
-
-# %% tags=["drawing"]
-grid = torch.linspace(0, torch.pi / 2, 121, dtype=torch.float64).sin() ** 2  # 0 to 1, dense at the ends
-fig, ax = plt.subplots(figsize=(5.6, 3.6))
-for place, gamma in enumerate((0.0, 1.0, 3.0, 5.0)):
-    role = palette.group(place, f"gamma {gamma:g}")
-    _ = ax.plot(grid, theory.focal_minimiser(grid, gamma), **role.line(marker=""))
-_ = ax.set(xlabel="truth q", ylabel="what the loss asks for, p*", xlim=(0, 1), ylim=(0, 1), aspect="equal")
-plots.percent(ax, "xy")
-_ = ax.legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5))
-_ = alt_text.note(ax, "What the loss asks for against the truth, one line per gamma: the diagonal for gamma 0; "
-                      "the larger gamma, the flatter the line around one half; all meet at 0, one half and 1.")
-plt.show()
-
-# %% [markdown]
+# The $p$ with the lowest mean loss is called the **focal minimiser** $p^*$. For two classes it lies between one half and the
+# truth.
+#
 # ## 2. Eve: "Then I undo it"
 #
 # "If your loss bends the truth in a known way," says Eve, "I bend it back." She needs to know how strongly each image
@@ -162,16 +146,14 @@ plt.show()
 #
 # $$g(p,\gamma)=(1-p)^\gamma-\gamma\,p\,(1-p)^{\gamma-1}\log p.$$
 #
-# Then there are two steps (Charoenphakdee et al. 2021). Divide the probability of each class by its own $g$. Divide the results by their
-# sum. For example, gamma is 3 and the answer 75 % and 25 %: $g$ is 0.056 and 1.007. That gives 0.75 / 0.056 = 13.4 and 0.25 / 1.007 =
-# 0.25, and 13.4 of 13.65 is 98 %.
+# Divide the probability of each class by its own $g$, then the results by their sum (Charoenphakdee et al. 2021). For example, gamma
+# is 3 and the answer 75 % and 25 %: $g$ is 0.056 and 1.007. That gives 0.75 / 0.056 = 13.4 and 0.25 / 1.007 = 0.25, and 13.4 of 13.65 is 98 %.
 #
 # ### Exercise: back to the truth
 #
 # *Difficulty: medium · importance: high · 8 minutes*
 #
 # A network gives `p` (a tensor) to the first of two classes and `1 - p` to the second. Return the true probability of the first.
-
 
 # %%
 def my_focal_posterior(p, gamma):
@@ -209,8 +191,7 @@ check.focal_posterior(my_focal_posterior)
 check.keep(my_focal_posterior)
 
 # %% [markdown]
-# Eve tries it first on a small model: a straight line between two classes of points. It has two weights, so it
-# cannot learn its 4,000 points by heart.
+# Eve tries it first on a small model, a straight line between two classes of points: two weights cannot learn 4,000 points by heart.
 
 # %%
 from calibkit.course.mine import focal_posterior
@@ -260,9 +241,8 @@ explorers.Explorer(
 # network too sure (lesson 03). Reading $p^*$ as if it were the truth makes it less sure. They have opposite signs, and at gamma 5 they
 # cancel.
 #
-# Why is the first error the same? Cross-entropy is lowest when the output is the truth, focal loss when the *undone* output is.
-# Each training image has one sure label. So cross-entropy pulls its output towards 100 %. Focal loss does the same
-# with the *undone* output: the output itself stays lower, and hides how far the network has learned its images by heart.
+# Why is the first error the same? Each training image has one sure label, so cross-entropy pulls its output towards 100 %. Focal loss
+# does the same with the *undone* output: the output itself stays lower, and hides how far the images are learned by heart.
 #
 # </details>
 #
@@ -281,9 +261,8 @@ print(verdicts.judge("10e", "gamma 3: undoing p* lowers the networks' true calib
 # %% [markdown]
 # ## 3. Ada: "You were lucky"
 #
-# "So I leave it as it is," says Ben. Ada changes one more number: the weight decay, from 0.0001 to 0.01. With it training hardly makes a
-# network too sure, and cross-entropy is right on 80 % of new images. The rule of lesson 08 stays: an
-# answer of 90 % or more goes out at once, a doctor reads the others. "75 %" on the screen should be right in 75 of 100 cases.
+# "So I leave it as it is," says Ben. Ada changes the weight decay, from 0.0001 to 0.01. With it training hardly makes a
+# network too sure. The rule of lesson 08 stays: an answer of 90 % or more goes out at once, a doctor reads the others.
 #
 # **Predict before you run:** Ada's weight decay, Ben's gamma 5. Of 100 answers with about 75 % on the screen, how many are right?
 
@@ -324,20 +303,6 @@ told("    gamma 5, undone", [(theory.focal_posterior(test.probs.double(), 5.0), 
 #
 # </details>
 #
-# ### Exercise: the third hospital
-#
-# *Difficulty: easy · importance: high · 3 minutes, no code*
-#
-# A third hospital trains with gamma 5 and a weight decay of 0.001. Should its screen show the output as it is, or undone? How
-# do you find out?
-#
-# <details><summary>Answer</summary>
-#
-# Nobody can know it from the loss: the decay lies between the two above. Take some hundred labelled images that the network has not
-# learned, and look at the gap of both. Once you have them you can fit a temperature as well, for any loss.
-#
-# </details>
-#
 # ## The answer
 #
 # **No: between two classes, where the truth is 90 %, focal loss with gamma 3 asks for 65 %. The number on the screen can be right all the same, because
@@ -375,6 +340,36 @@ told("    gamma 5, undone", [(theory.focal_posterior(test.probs.double(), 5.0), 
 #
 # *All that follows may be left out. Next: [11 Focal loss in practice](11_focal_practice.ipynb), or the next lesson on your path.*
 #
+# ### Exercise: the third hospital
+#
+# *Difficulty: easy · importance: high · 3 minutes, no code*
+#
+# A third hospital trains with gamma 5 and a weight decay of 0.001. Should its screen show the output as it is, or undone? How
+# do you find out?
+#
+# <details><summary>Answer</summary>
+#
+# Nobody can know it from the loss: the decay lies between the two above. Take some hundred labelled images that the network has not
+# learned, and look at the gap of both. Once you have them you can fit a temperature as well, for any loss.
+#
+# </details>
+#
+# ### What the loss asks for, for every truth
+
+# %% tags=["drawing"]
+grid = torch.linspace(0, torch.pi / 2, 121, dtype=torch.float64).sin() ** 2  # 0 to 1, dense at the ends
+fig, ax = plt.subplots(figsize=(5.6, 3.6))
+for place, gamma in enumerate((0.0, 1.0, 3.0, 5.0)):
+    role = palette.group(place, f"gamma {gamma:g}")
+    _ = ax.plot(grid, theory.focal_minimiser(grid, gamma), **role.line(marker=""))
+_ = ax.set(xlabel="truth q", ylabel="what the loss asks for, p*", xlim=(0, 1), ylim=(0, 1), aspect="equal")
+plots.percent(ax, "xy")
+_ = ax.legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5))
+_ = alt_text.note(ax, "What the loss asks for against the truth, one line per gamma: the diagonal for gamma 0; "
+                      "the larger gamma, the flatter the line around one half; all meet at 0, one half and 1.")
+plt.show()
+
+# %% [markdown]
 # ### Exercise: the gradient ratio
 #
 # *Difficulty: medium · importance: medium · 10 minutes*
@@ -382,7 +377,6 @@ told("    gamma 5, undone", [(theory.focal_posterior(test.probs.double(), 5.0), 
 # Where does $g$ come from? Call cross-entropy $u$, so $u=-\log p$ and $p=e^{-u}$. Write focal loss with $u$ alone and
 # differentiate by $u$: this is $g$, and for one image the gradient of every weight is $g$ times that of cross-entropy
 # (chain rule). Write $g$ with $p$ again, and code it without a look at section 2.
-
 
 # %%
 def my_gradient_ratio(p, gamma):
@@ -455,7 +449,6 @@ check.gradient_ratio(my_gradient_ratio)
 #
 # Why does FLSD-53 have gamma 5 below 0.2? At every $p_0 < 1/2$ exactly one gamma above 0 has $g(p_0,\gamma)=1$. It is called
 # $\gamma^*$. Let a solver find it. What is it at 0.2?
-
 
 # %%
 def my_gamma_star(p0):

@@ -15,11 +15,11 @@ explorers.stored("severity")
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 91 %. The accuracy falls by 31 points, and the confidence does not show it. (The first slider has other readers; we come to them.)
+# 91 %. The accuracy falls by 31 points, and the confidence does not show it.
 #
 # </details>
 #
-# **Time.** 35 minutes; 30 more for the homework, which may be left out.
+# **Time.** 35 minutes; 35 more for the homework, which may be left out.
 #
 # **Needs.** [08 Temperature](08_temperature.ipynb).
 #
@@ -78,7 +78,6 @@ def judge(probs, answers):
     return {"accuracy": metrics.accuracy(probs, answers), "confidence": probs.amax(dim=1).mean().item(),
             "gap": metrics.signed_gap(probs, answers), "ECE": metrics.ece(probs, answers)}
 
-
 # %% tags=["drawing"]
 def readings(outcome, images, noise):
     """What the four readers say, (n, 10) each."""
@@ -126,9 +125,8 @@ explorers.keep(slider, "severity")
 # %% [markdown]
 # ## 1. Ben: "On bad images it will be less sure"
 #
-# A **distribution shift** is a change of the images between training and use. "If it cannot read an image, it says so," says Ben. Here are
-# two digits under more and more noise. Bars: what the network says. Diamonds: the best possible reader, who knows the noise. (We
-# chose digits on which the network stays sure.)
+# A **distribution shift** is a change of the images between training and use. "If it cannot read an image, it says so," says Ben. Move
+# the slider. Bars: what the network says. Diamonds: the best possible reader, who knows the noise. (Two digits on which the network stays sure.)
 
 # %% tags=["drawing"]
 one = swept.outcomes[0]
@@ -157,8 +155,7 @@ explorers.keep(slider, "new_scanner")
 slider
 
 # %% [markdown]
-# The rule of the house: an answer of 90 % or more goes out at once, a doctor reads the others. Eve has the network's temperature, from
-# images of the *old* scanner.
+# An answer of 90 % or more goes out at once, a doctor reads the others. Eve has a temperature, from images of the *old* scanner.
 
 # %%
 def goes_out(probs, answers):
@@ -174,15 +171,17 @@ for noise in (0.4, 0.8):
     print(f"noise {noise}, with the old T: {goes_out(scaler(swept.outcomes[0]).probs(logits), answers)}")
 
 # %% [markdown]
-# On the old scanner Eve's temperature was worth a lot. On the new one it lets 108 wrong answers out: it was right for the images that
-# it was fitted on.
+# On the old scanner Eve's temperature was worth a lot. On the new one it lets 108 wrong answers out.
 #
 # ## 2. Would a perfect reader do better?
 #
 # Is this a fault of the network? We ask exact readers. Each image is one of 1,797 clean digits plus Gaussian noise.
-# A clean digit at distance $d$ from the image has the score $-d^2/(2\,\mathrm{noise}^2)$: the farther, the less probable. A softmax over the
-# scores gives each clean digit a probability, and the posterior of a class is the sum over its clean digits. It depends on the noise that
-# we believe in:
+# A clean digit at distance $d$ from the image has the score $-d^2/(2\,\mathrm{noise}^2)$. A softmax over the
+# scores gives each clean digit a probability; the posterior of a class is the sum over its clean digits.
+#
+# For example, one clean digit lies at $d^2=8$ from the image, another at $d^2=8.8$. With noise 0.4 their scores are $-8/0.32=-25$ and
+# $-8.8/0.32=-27.5$, so the first is $e^{2.5}$, 12 times as probable. With noise 0.8 they are $-6.25$ and $-6.875$: only 1.9 times. The same
+# image says less where the noise is larger. So all depends on the noise that we believe in:
 #
 # - The **informed posterior** is computed with the noise that the images really have. No reader can be better.
 # - The **uninformed posterior** is always computed with noise 0.4. Nobody has told it of the new scanner.
@@ -193,7 +192,6 @@ for noise in (0.4, 0.8):
 #
 # `scores` (n, J) are the scores of n images and J clean digits, computed with the noise `old`. `one_hot` (J, K) holds
 # the class of each clean digit. Return the posterior (n, K) for the noise `new`, without computing a distance again.
-
 
 # %%
 def my_informed_posterior(scores, one_hot, old, new):
@@ -244,8 +242,7 @@ for name, believed in {"uninformed": 0.4, "informed": 0.8}.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# About 31 points. It is perfect for the old scanner. It believes that each image has noise 0.4, and then the same
-# image says more about its label than in truth. The informed posterior is calibrated; its accuracy falls, too.
+# About 31 points, though it is perfect for the old scanner. The informed posterior is calibrated; its accuracy falls, too.
 #
 # </details>
 #
@@ -259,13 +256,13 @@ print(verdicts.judge("13b", "uninformed posterior: over-confident by more than 0
 # %% [markdown]
 # ## 3. Ada: "Then tell it what has changed"
 #
-# "This needs no label," says Ada. Noise that does not depend on the image adds its variance to every pixel. So the variance of the pixels,
-# over all new images, shows the noise of the new scanner:
+# "This needs no label," says Ada. The noise adds its variance to every pixel. So the variance of the pixels, over all new images, shows
+# the noise of the new scanner:
 #
 # $$\text{noise}_\text{new}^2 = 0.4^2 + \text{variance}_\text{new} - \text{variance}_\text{old}.$$
 #
-# She takes *old* labelled images on which the network was **not trained**, and adds the noise that is missing. The result is
-# an **imitation** of the new scanner. It has labels, so one can count how often the network is right on it.
+# She takes *old* labelled images on which the network was **not trained**, and adds the noise that is missing: an **imitation** of the
+# new scanner. It has labels, so one can count how often the network is right on it.
 
 # %%
 def imitated(new, old, seed):
@@ -276,8 +273,7 @@ def imitated(new, old, seed):
     return old + missing * pattern, found**0.5
 
 # %% [markdown]
-# Nobody tells you what three new scanners A, B and C do. The table has what can be known without
-# a new label (`noise found` is by the formula).
+# Nobody tells you what three new scanners A, B and C do. The table has what can be known without a new label.
 
 # %% tags=["drawing"]
 scanners = {"A": {"noise": 0.65}, "B": {"noise": 0.9},
@@ -321,12 +317,12 @@ print(f"scanner A, an imitation made of training images: right on {means['imitat
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# **A** and **B** are noisier scanners. Their imitations promise nearly the right accuracy. (Made of *training* images, that of
-# A promises 8 points too much: the network has learned them.) **C** is not noisier: it *blurs*.
-# The formula finds too little noise. So the imitation adds none, and promises the accuracy of the old scanner.
+# **A** and **B** are noisier. Their imitations promise nearly the right accuracy. (Made of *training* images, that of
+# A promises 8 points too much: the network has learned them.) **C** is not noisier: it *blurs*. The formula finds too little noise, so
+# the imitation adds none, and promises the accuracy of the old scanner.
 #
 # Two signs warn you. The noise found lies below the old one. And the network is 7 points less sure of the new images than
-# of the imitation; for A and B these two confidences agree. But agreement proves little: a blur *and* much noise can hide each other.
+# of the imitation; for A and B the two agree. But agreement proves little: a blur *and* much noise can hide each other.
 #
 # </details>
 #
@@ -350,28 +346,6 @@ for name in scanners:
 #
 # On A and B nearly nothing is left, without a new label. On C it repairs nothing, because the imitation is the old
 # scanner.
-#
-# </details>
-#
-# ### Exercise: a plan
-#
-# *Difficulty: hard · importance: high · 6 minutes, no code*
-#
-# The network (with its old T) must run on the new scanner from Monday. You have 10,000 new images without labels, and
-# doctors will label 200 of them. Some patients have a disease that is not in the training data. What do you do with the
-# unlabelled images, and with the 200? What will a high confidence mean?
-#
-# <details><summary>Answer</summary>
-#
-# *Unlabelled:* find out what changed: noise, blur, contrast, or the mix of patients (then see lesson 07). Imitate the
-# change on held-out labelled images, and compare the confidence of both. If the two differ, reject the imitation. If they
-# agree, this proves little: the accuracy and the T of the imitation are still a guess.
-#
-# *200 labels:* first test this guess: is the accuracy the predicted one? Its standard error is 3 to 4 points. If it is
-# not, use half of the labels for a new T, and half to measure the gap that it leaves.
-#
-# *A high confidence* is worth something only if the image belongs to a known class, and looks like the images on which T
-# was fitted. The unknown disease needs a detector of its own.
 #
 # </details>
 #
@@ -441,6 +415,28 @@ print(f"pairs of a familiar and a strange image: less sure of the strange one in
 #
 # </details>
 #
+# ### Exercise: a plan
+#
+# *Difficulty: hard · importance: high · 6 minutes, no code*
+#
+# The network (with its old T) must run on the new scanner from Monday. You have 10,000 new images without labels, and
+# doctors will label 200 of them. Some patients have a disease that is in
+# no training image. What do you do with the unlabelled images, and with the 200? What will a high confidence mean?
+#
+# <details><summary>Answer</summary>
+#
+# *Unlabelled:* find out what changed: noise, blur, contrast, or the mix of patients (then see lesson 07). Imitate the
+# change on held-out labelled images, and compare the confidence of both. If the two differ, reject the imitation. If they
+# agree, this proves little: the accuracy and the T of the imitation are still a guess.
+#
+# *200 labels:* first test this guess: is the accuracy the predicted one? Its standard error is 3 to 4 points. If it is
+# not, use half of the labels for a new T, and half to measure the gap that it leaves.
+#
+# *A high confidence* is worth something only if the image belongs to a known class, and looks like the images on which T
+# was fitted. The unknown disease needs a detector of its own.
+#
+# </details>
+#
 # ### Exercise: AUROC by hand
 #
 # *Difficulty: easy · importance: medium · 5 minutes*
@@ -480,7 +476,6 @@ check.strange_auroc(my_strange_auroc)
 # A deep ensemble averages the probabilities of several networks, its members. Where they disagree, perhaps on a strange
 # image, the average is less sure. **Lost confidence** is the mean confidence of the members minus that of the average.
 # `probs` (R, n, K) holds the probabilities of R members. Return the lost confidence over all n images, one number.
-
 
 # %%
 def my_lost_confidence(probs):
