@@ -19,8 +19,6 @@ explorers.stored("two_networks")
 # 90 %: one of ten such answers is wrong, where the report says one of a hundred. And at 50 % sure it is right on 63 %. One
 # network is bold, the other cautious. Their errors cancel in the average, and in nobody's scan.
 #
-# This is the reliability diagram of lesson 00. Below, you build it from its parts, and learn which of its bars to believe.
-#
 # </details>
 #
 # **Time.** 35 minutes; 20 more for the homework, which is all under "Go further".
@@ -102,7 +100,7 @@ explorers.keep(explorers.Explorer(
 # al. 2017) is $M$ **bins** of equal width, open on the left and closed on the right: bin $m$ holds the confidences in
 # $((m-1)/M,\ m/M]$. `torch.bucketize` sorts them, given the edges *between* two bins. In each bin, take two means: how sure, and how often right.
 #
-# **Your move.** Change M: 15, then 5, then 1. Which gaps does the table with 15 rows show that the one row for M = 1 hides?
+# **Your move.** Change M: 15, then 5, then 1. Which gaps does M = 1 hide?
 
 # %%
 M = 15  # change me
@@ -127,10 +125,8 @@ counted = metrics.reliability(probs, labels, bins=15)
 _ = plots.draw_reliability(counted, title="The report, half and half", legend=False)
 
 # %% [markdown]
-# - **On the right** the bars end below the diagonal: over-confident. The last bin holds nearly half of all answers.
-# - **In the middle and on the left** they end above it: under-confident.
-# - **On the far left** nothing is drawn, or a long black line. The largest of ten probabilities is never below 10 %, and few
-#   answers are so unsure.
+# On the right the bars end below the diagonal: over-confident. The last bin holds nearly half of all answers. In the middle and on the left
+# they end above it: under-confident. On the far left nothing is drawn, or a long black line: few answers are so unsure.
 #
 # ## 2. One number: the ECE
 #
@@ -188,8 +184,7 @@ check.ece(my_ece)
 check.keep(my_ece)
 
 # %% [markdown]
-# **Predict before you run:** with one bin, the ECE of the report is the gap that Ben saw, 0.3 %. How large is it with 15 bins? With 100?
-# And what changes for the bold networks alone, which are too sure in every bin?
+# **Predict before you run:** with one bin, the ECE of the report is the gap that Ben saw, 0.3 %. How large is it with 15 bins?
 
 # %% tags=["answer"]
 from calibkit.course.mine import ece
@@ -203,10 +198,9 @@ for name, rows in {"the report": probs, "the bold networks": bold, "the exact po
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# - *The report:* 8.6 %, and 8.8 %. One bin hid nearly all of it.
-# - *The bold networks:* nothing changes. All gaps have the same sign, so nothing cancels.
-# - *The exact posterior* is calibrated, and its ECE is not quite zero: luck moves the accuracy of each bin a little, and
-#   without their signs these deviations add up, the more the more bins. [Lesson 02](02_measuring_calibration.ipynb) measures how much.
+# 8.6 %: one bin hid nearly all of it. For the bold networks alone nothing changes: all their gaps have the same sign, so nothing cancels.
+# The exact posterior is calibrated, and its ECE is not quite zero: luck moves the accuracy of each bin a little.
+# [Lesson 02](02_measuring_calibration.ipynb) measures how much.
 #
 # </details>
 #
@@ -222,24 +216,10 @@ print(verdicts.judge("M2", statement, more, margin=0.03))
 # %% [markdown]
 # ## 3. Which bar do you believe?
 #
-# "Then repair the worst bin," says Ben. The largest gap of any bin is called the **maximum calibration error** (**MCE**).
-#
-# **Predict before you run:** in the report the surest bin is off by 9 points. How large is the MCE? How many answers does it rest on?
-
-# %% tags=["answer"]
-worst = counted.gap.abs().nan_to_num(0).argmax()
-low, high = counted.interval()
-print(f"MCE {metrics.mce(probs, labels, bins=15):.1%}, from a bin with {counted.counts[worst]} "
-      f"of {len(labels):,} answers: {counted.confidence[worst]:.1%} sure, "
-      f"right on {counted.accuracy[worst]:.1%}, 95 % interval {low[worst]:.1%} to {high[worst]:.1%}")
-
-# %% [markdown]
-# <details><summary>What came out</summary>
-#
-# 87 points, from a single answer that happened to be right: one answer is right on 0 or 100 %, whatever it says. Its interval goes from 21
-# to 100 %. (It is **Wilson's interval**, which makes sense for one answer, too.) So: no diagram without counts, no gap without its interval.
-#
-# </details>
+# "Then repair the worst bin," says Ben. The largest gap of any bin is called the **maximum calibration error** (**MCE**). Look at the first
+# row of your table with 15 bins: 13 % sure, right on 100 %. The MCE of the report is 87 points, from a single answer that happened to be right. The
+# interval of its accuracy goes from 21 to 100 %. (It is **Wilson's interval**, which makes sense for one answer, too.) So: no diagram
+# without counts, no gap without its interval.
 #
 # ### Exercise: which gap would you believe?
 #
@@ -307,6 +287,16 @@ print(f"MCE {metrics.mce(probs, labels, bins=15):.1%}, from a bin with {counted.
 #
 # *All that follows may be left out.*
 #
+# ### The worst bin
+
+# %%
+worst = counted.gap.abs().nan_to_num(0).argmax()
+low, high = counted.interval()
+print(f"MCE {metrics.mce(probs, labels, bins=15):.1%}, from a bin with {counted.counts[worst]} "
+      f"of {len(labels):,} answers: {counted.confidence[worst]:.1%} sure, "
+      f"right on {counted.accuracy[worst]:.1%}, 95 % interval {low[worst]:.1%} to {high[worst]:.1%}")
+
+# %% [markdown]
 # ### One to a hundred bins
 #
 # The report of one pair of networks, in as many bins as you like. What becomes of the ECE, and what of the bars?

@@ -22,7 +22,7 @@ explorers.stored("focal_practice")
 #
 # **Time.** 30 minutes; 25 more for the homework, which may be left out.
 #
-# **Needs.** [08 Temperature](08_temperature.ipynb).
+# **Needs.** [08 Temperature](08_temperature.ipynb) and [10 Focal loss in theory](10_focal_theory.ipynb).
 
 # %% tags=["drawing"]
 from functools import cache, partial
