@@ -15,7 +15,7 @@ explorers.stored("focal_gamma")
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 76. From gamma 0 to 5 the confidence falls by 16 points, to 77 %, and the accuracy by one, to 78 %. The screen seems to tell the
+# 76 of 100. From gamma 0 to 5 the confidence falls by 16 points, to 77 %, and the accuracy by one, to 78 %. The screen seems to tell the
 # truth.
 #
 # </details>

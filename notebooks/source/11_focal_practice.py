@@ -20,7 +20,7 @@ explorers.stored("focal_practice")
 #
 # </details>
 #
-# **Time.** 30 minutes; 25 more for the homework, which may be left out.
+# **Time.** 35 minutes; 30 more for the homework, which may be left out.
 #
 # **Needs.** [08 Temperature](08_temperature.ipynb) and [10 Focal loss in theory](10_focal_theory.ipynb).
 
@@ -66,7 +66,6 @@ for words, p in {"surely right": 0.95, "unsure": 0.4, "missed": 0.02}.items():
 #
 # Mukhoti et al. (2020) give each image its own gamma. In **FLSD-532** it is 5 where $p<0.2$, 3 where $0.2\le p<0.5$, else 2.
 # `p` is a tensor of label probabilities. Return the gammas, a tensor like `p`. Ben's loss below uses yours.
-
 
 # %%
 def my_sample_gamma(p):
@@ -146,7 +145,6 @@ def recipe(gamma, decay, seed):
 
 contest = sweep.run(recipe, {"gamma": gammas, "decay": decays, "seed": [*seeds, *choosing]}, device=device)
 
-
 # %% tags=["drawing"]
 def own_temperature(one):
     """The temperature of a network, fitted on its calibration images."""
@@ -179,7 +177,6 @@ def all_seeds(gamma, scaling, decay=5e-4):
     divisors = [own_temperature(one) if scaling == "after T" else 1.0 for one in runs]
     parts = [one.predictions["test"].logits / T for one, T in zip(runs, divisors, strict=True)]
     return torch.cat(parts).softmax(dim=1), torch.cat([one.predictions["test"].labels for one in runs])
-
 
 # %% tags=["drawing"]
 def frame(gamma):
@@ -304,30 +301,6 @@ statement = "digits, chosen strengths, one T each: focal loss has a lower NLL th
 print(verdicts.judge("11f", statement, values(*focal, "after T") - values(*plain, "after T"), expect="below"))
 
 # %% [markdown]
-# ## 4. Your day
-#
-# ### Exercise: three teams
-#
-# *Difficulty: medium · importance: high · 5 minutes, no code*
-#
-# Team 1 has a trained network and 2,000 labelled images that it never saw. Team 2 has used *all* its labelled images
-# for training, and its new images will look like those. Team 3 has held-out images from this summer, but its cars will
-# drive in snow. Each team asks you: focal loss, a temperature, or something else? And what should it measure first?
-#
-# <details><summary>Answer</summary>
-#
-# **Team 1:** a temperature today, and the NLL after it. If there is time, try several weight decays, and focal loss
-# among other losses, each with its own temperature.
-#
-# **Team 2** cannot fit a temperature on images that the network has learned. It may train with focal loss, but these images
-# do not tell which gamma is right either. Better train again, with a few hundred images set aside. Or train five times,
-# each time on four fifths, and use the fifth that this network has not seen.
-#
-# **Team 3:** neither is enough. A temperature from summer images is right for summer images, and we have not tested focal
-# loss in snow. First collect some labelled images in snow, and look at the accuracy and the gap there.
-#
-# </details>
-#
 # ## The answer
 #
 # **Eve. On our digits one temperature brings the wrong brakings from 89 to 11 of 1,000 scenes, and a new training with gamma 3 to 18. Both
@@ -364,6 +337,28 @@ print(verdicts.judge("11f", statement, values(*focal, "after T") - values(*plain
 #
 # *All that follows may be left out. Next: [12 Mixup](12_mixup.ipynb).*
 #
+# ### Exercise: three teams
+#
+# *Difficulty: medium · importance: high · 5 minutes, no code*
+#
+# Team 1 has a trained network and 2,000 labelled images that it never saw. Team 2 has used *all* its labelled images
+# for training, and its new images will look like those. Team 3 has held-out images from this summer, but its cars will
+# drive in snow. Each team asks you: focal loss, a temperature, or something else? And what should it measure first?
+#
+# <details><summary>Answer</summary>
+#
+# **Team 1:** a temperature today, and the NLL after it. If there is time, try several weight decays, and focal loss
+# among other losses, each with its own temperature.
+#
+# **Team 2** cannot fit a temperature on images that the network has learned. It may train with focal loss, but these images
+# do not tell which gamma is right either. Better train again, with a few hundred images set aside. Or train five times,
+# each time on four fifths, and use the fifth that this network has not seen.
+#
+# **Team 3:** neither is enough. A temperature from summer images is right for summer images, and we have not tested focal
+# loss in snow. First collect some labelled images in snow, and look at the accuracy and the gap there.
+#
+# </details>
+#
 # ### Exercise: an ensemble
 #
 # *Difficulty: easy · importance: medium · 6 minutes*
@@ -371,7 +366,6 @@ print(verdicts.judge("11f", statement, values(*focal, "after T") - values(*plain
 # With a second day you could train five networks that differ in initial weights and batch order, and average their
 # *probabilities*. This is a **deep ensemble**. `logits` (R, n, K) holds the logits of R networks. Return the probabilities
 # of the ensemble, (n, K).
-
 
 # %%
 def my_ensemble_probs(logits):
