@@ -294,14 +294,15 @@ def answers(network, images):
     return torch.cat(logits), torch.cat(labels)
 
 # %% [markdown]
-# What *you* wrote audits them: the ECE of 01, the gap with its interval of 05, the z of today, from your `mine.py`. (What you have not
+# What *you* wrote audits them: the ECE of 01, the gap with its interval of 05, the temperature of 08, the z of today. (What you have not
 # kept is the course's own.) Do they agree with the course's audit?
 
 # %%
-from calibkit.course.mine import ece, gap_interval, whose
+from calibkit.course.mine import ece, fitted_temperature, gap_interval, whose
 
-print(whose("ece", "gap_interval", "group_z"))
-T = recalibration.TemperatureScaler().fit(*answers(eve, cal)).temperature
+print(whose("ece", "gap_interval", "fitted_temperature", "group_z"))
+logits, labels = answers(eve, cal)
+T = fitted_temperature(logits.double(), labels)
 for name, network in {"Ada": ada, "Ben": ben, "Eve": eve}.items():
     logits, labels = answers(network, test)
     probs = (logits.double() / (T if name == "Eve" else 1)).softmax(dim=1)
