@@ -347,7 +347,7 @@ for words, member in groups.items():
 #
 # ### Each T on the new images
 #
-# Is the ECE lowest at the same T as the NLL? The thin upright lines stand at the lowest value so far.
+# The first network again: is the ECE lowest at the same T as the NLL? The thin upright lines stand at the lowest value so far.
 
 # %% tags=["drawing"]
 dial = [tenths / 10 for tenths in range(4, 51, 2)]
