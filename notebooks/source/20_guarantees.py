@@ -325,8 +325,8 @@ for name in shown:
 # %% tags=["nbval-check-output"]
 # scanner 2 is the noisy one: its coverage with one threshold, and with its own, by network
 one, each = np.array([promised.on_scanner(reading(seed)[0], size, seed, scanner=2) for seed in seeds]).T
-print(verdicts.judge("20c", "noisy scanner, own threshold: coverage within 0.05 of 0.9", each, expect="within",
-                     than=0.9, margin="coverage", control=one))
+print(verdicts.judge("20c", "noisy scanner, own threshold: coverage within 0.05 of 0.9", each,
+                     expect="within", than=0.9, margin="coverage", control=one))
 
 # %% [markdown]
 # ## 4. Ben: "A better network keeps it for each image"
