@@ -13,9 +13,9 @@ from study import reports
 
 from calibkit import metrics, recalibration
 from calibkit.course import experiments, verdicts
-from calibkit.course.experiments import shifted, sizes, soft_targets
+from calibkit.course.experiments import sizes, soft_targets
 from calibkit.course.scale import begin
-from calibkit.lab import sweep
+from calibkit.lab import data, sweep
 from calibkit.metrics import plane
 
 # %% tags=["parameters"]
@@ -272,10 +272,13 @@ reports.shown(on_photographs)
 # drawn from *its* exact posterior, each time it is shown (new labels are new data, too):
 
 # %%
+world = data.NoisyDigits(sizes.NOISE)
+
+
 def moved(images, labels, *, classes, generator):
     """A `mix` that shifts the images and draws their labels from the exact posterior."""
     seen = sizes.shift(images, generator)
-    drawn = torch.multinomial(shifted.exact(seen, sizes.NOISE), 1, generator=generator)[:, 0]
+    drawn = torch.multinomial(world.posterior(seen), 1, generator=generator)[:, 0]
     return seen, torch.nn.functional.one_hot(drawn, classes).float()
 
 
