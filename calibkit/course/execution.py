@@ -219,6 +219,7 @@ def run_all(
     # for one another make a notebook ten times slower.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     logs, results = root() / "build" / "course" / "logs", []
+    logs.mkdir(parents=True, exist_ok=True)  # what cannot be written is told before a bar is shown
     for part in (lessons(only), evidence(only) if with_evidence else []):
         tasks = {one.name: (__name__, str(one.source), scale) for one in part}
         results += runner.spread(tasks, jobs=jobs, limit=limit, logs=logs)

@@ -112,7 +112,7 @@ def test_what_holds_of_the_control_too_is_not_specific():
 def test_one_margin_for_each_kind_of_claim():
     assert set(verdicts.MARGINS) == set(get_args(verdicts.Kind))
     assert word([0.05, 0.06, 0.04], expect="within", margin="temperature") == "HOLDS"
-    with pytest.raises(ValueError, match="margin must be one of 'temperature'"):
+    with pytest.raises(ValueError, match=r"margin must be one of .*'temperature'"):
         word(UP, margin="T")
 
 
