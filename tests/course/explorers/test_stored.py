@@ -2,10 +2,12 @@
 
 import json
 import os
+import re
 
 import pytest
 
 from calibkit.course import checkout, execution, explorers
+from calibkit.course.experiments import invented
 from calibkit.course.explorers import Explorer, Frame, Slider
 from calibkit.course.explorers.library import PUBLISHING
 
@@ -83,3 +85,17 @@ def test_publishing_says_so_to_the_kernel(tmp_path):
     result = execution.publish(checkout.Lesson(twin))
     assert result.error is None
     assert PUBLISHING not in os.environ
+
+
+def test_the_stored_slider_of_21_shows_the_stored_table():
+    """Each frame tells the means of the table from which it was drawn."""
+    table = invented.stored()
+    table = table[(table.steps == 600) & (table.limit == 0)]
+    made_up = explorers.stored("made_up", checkout.results() / "explorers")
+    assert len(made_up.frames) == table.rare.nunique()
+    for (share, rows), frame in zip(table.groupby("rare"), made_up.frames, strict=True):
+        told = [float(word) for word in re.findall(r"([\d.]+)\s?%", frame.readout)]
+        mean = rows.mean(numeric_only=True)
+        exact = [100 * share, 100 * mean.invented, 100 * mean.invented_unseen]
+        assert told[0] == pytest.approx(exact[0], abs=0.5)
+        assert told[1:] == pytest.approx(exact[1:], abs=0.05 + 1e-9)
