@@ -72,7 +72,9 @@ def on_photographs(row, ways, listed) -> np.ndarray:
 
 
 def over_epochs(name: str, listed: register.Register) -> pd.DataFrame:
-    """Displayed without a word: each way less cross-entropy, a row a way, state, epochs and seed.
+    """Displayed without a word: each way less cross-entropy, whose own value is `rival`.
+
+    A row a way, state, epochs and seed.
 
     Both at their best; ECE as trained, NLL after T. Epochs that lack a seed are left out.
     """
@@ -84,7 +86,8 @@ def over_epochs(name: str, listed: register.Register) -> pd.DataFrame:
                 sides = [on_known_truth(one, w, listed, epochs) for w in (one.way, one.rival)]
                 if all(side is not None for side in sides):
                     about = {"way": way, "state": state, "measure": measure, "epochs": epochs}
-                    rows += [{**about, "difference": x} for x in sides[0] - sides[1]]
+                    pairs = zip(*sides, strict=True)
+                    rows += [{**about, "difference": x - y, "rival": y} for x, y in pairs]
     return pd.DataFrame(rows)
 
 
