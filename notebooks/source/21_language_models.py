@@ -234,7 +234,7 @@ explorers.Explorer(
     "answers them. Below it the number of answers, on a log axis. A line below the diagonal is over-confident.")
 
 # %% [markdown]
-# Not a clean one. **Your turn:** ask what you like.
+# There is no clean border between what it was told and what it was not. **Your turn:** ask what you like.
 
 # %%
 first, last, relation = "anna", "bell", "birth"  # change me: facts.FIRST, facts.LAST, facts.RELATIONS
@@ -284,7 +284,7 @@ print("(five models; error: mean distance of the confidence from the exact proba
 #
 # ## 4. It must make things up
 #
-# Now a model like the first one, whose text has no wrong sentence.
+# Back to the *first* model, the one that writes; sections 1 to 3 were about the second, which answers. Its text has no wrong sentence.
 #
 # 1. Some of the next sentences of this world will be about questions that the text never answers. Their share is the **missing mass** M.
 # 2. A model that speaks as the world does speaks of such questions in a share M of its sentences.
