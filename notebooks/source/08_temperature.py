@@ -254,8 +254,8 @@ print(verdicts.judge("T1", "T from 200 images lowers the ECE of new images by at
 # %% [markdown]
 # ### And a real one
 #
-# DenseNet-100 of lesson 00 on photographs: 90 % sure, 75 % right. We take the T at which it is as sure as it is right on the first
-# 5,000 of them. The other 5,000 judge.
+# DenseNet-100 of lesson 00 on photographs: 90 % sure, 75 % right. Of it only confidences and hits were published, and no NLL can be had
+# from these. So we take the T at which it is as sure as it is right on the first 5,000 photographs. The other 5,000 judge.
 
 # %%
 real = real_network.answers()  # confidence: a row for each T
@@ -302,9 +302,10 @@ for words, member in groups.items():
 #
 # - *Each patient?* No. Answers that are right with more than 90 % need no doubt, and fall to 86 %; those that are right with less
 #   than 10 % still have 59 %.
-# - *Each digit?* No: the largest error of a digit is 5.6 points in place of 5.9. A factor on all scores cannot take from one digit and
+# - *Each digit?* No. A digit is on 10 % of the images, so its probability should be 10 % on average. The largest error of a digit, of
+#   networks that saw it rarely, is 5.6 points in place of 5.9. A factor on all scores cannot take from one digit and
 #   give to another.
-# - *Each scanner?* No: on noisier images the ECE falls from 26 % to 11 %, not to 1 %.
+# - *Each scanner?* No: on noisier images the ECE falls from 26.5 % to 11.3 %, not to 1 %.
 #
 # </details>
 #

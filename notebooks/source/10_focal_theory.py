@@ -141,19 +141,21 @@ print(f"gamma {gamma:g}, truth {truth:.0%}: the mean loss is lowest at p = {p[me
 #
 # ## 2. Eve: "Then I undo it"
 #
-# "If your loss bends the truth in a known way," says Eve, "I bend it back." She needs to know how strongly each image
-# pulls the output towards its label, compared with cross-entropy. This is the **gradient ratio**
+# "If your loss bends the truth in a known way," says Eve, "I bend it back." Training ends where the two classes pull the output
+# equally hard. So she needs to know how strongly an image pulls it towards its label, compared with cross-entropy: the **gradient ratio**
 #
 # $$g(p,\gamma)=(1-p)^\gamma-\gamma\,p\,(1-p)^{\gamma-1}\log p.$$
 #
-# Divide the probability of each class by its own $g$, then the results by their sum (Charoenphakdee et al. 2021). For example, gamma
+# An image whose pull is weakened must be there more often to hold the balance. So divide the probability of each class by its own $g$, then
+# the results by their sum (Charoenphakdee et al. 2021). For example, gamma
 # is 3 and the answer 75 % and 25 %: $g$ is 0.056 and 1.007. That gives 0.75 / 0.056 = 13.4 and 0.25 / 1.007 = 0.25, and 13.4 of 13.65 is 98 %.
 #
 # ### Exercise: back to the truth
 #
 # *Difficulty: medium · importance: high · 8 minutes*
 #
-# A network gives `p` (a tensor) to the first of two classes and `1 - p` to the second. Return the true probability of the first.
+# A network gives `p` (a tensor) to the first of two classes and `1 - p` to the second. Return the probability
+# of the first that belongs to it, if the network does exactly what its loss asks.
 
 # %%
 def my_focal_posterior(p, gamma):
@@ -242,7 +244,7 @@ explorers.Explorer(
 # cancel.
 #
 # Why is the first error the same? Each training image has one sure label, so cross-entropy pulls its output towards 100 %. Focal loss
-# does the same with the *undone* output: the output itself stays lower, and hides how far the images are learned by heart.
+# asks for $p^*$ of what it has learned by heart. Undo it, and the 100 % come out again; before that the lower output hid them.
 #
 # </details>
 #

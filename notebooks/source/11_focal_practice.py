@@ -22,7 +22,7 @@ explorers.stored("focal_practice")
 #
 # **Time.** 35 minutes; 30 more for the homework, which may be left out.
 #
-# **Needs.** [08 Temperature](08_temperature.ipynb) and [10 Focal loss in theory](10_focal_theory.ipynb).
+# **Needs.** [08 Temperature](08_temperature.ipynb) and [10 Focal loss: may one read its output as a probability?](10_focal_theory.ipynb).
 
 # %% tags=["drawing"]
 from functools import cache, partial
@@ -47,7 +47,7 @@ DEVICE = "auto"
 # ## 1. Ben changes the loss
 #
 # While a network trains, every image pulls at the logit of its label. Let $p$ be the probability that the label has already.
-# Under cross-entropy the pull is $1-p$. Focal loss, $(1-p)^\gamma\,(-\log p)$, multiplies it by a factor that lesson 10 derives, the gradient ratio: above 1 for
+# Under cross-entropy the pull is $1-p$. Focal loss, $(1-p)^\gamma\,(-\log p)$, multiplies it by a factor, the gradient ratio of lesson 10: above 1 for
 # an image that is missed, near 0 for one that is surely right.
 # Take three images: one is read rightly and surely, on one the network is unsure, one is missed.
 
@@ -289,8 +289,8 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Weight decay is worth more than the loss: 0.864 for cross-entropy, and 0.883 for gamma 3. The gamma that focal loss chose is the smallest, 0.5, which is
-# most like cross-entropy: 0.866.
+# Each at its best: cross-entropy 0.864, focal loss 0.866. It chose the smallest gamma, 0.5, which is most like cross-entropy. Weight decay is worth
+# more than the loss: it takes cross-entropy from 0.917 to 0.864, and gamma 3 from 0.938 to 0.883.
 #
 # </details>
 #
