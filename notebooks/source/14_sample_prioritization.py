@@ -186,7 +186,8 @@ for rule in rules:
 # best for it on other seeds. Then the *verdict* compares the NLL. HOLDS: all of the 95 % interval lies above 0, so Ben's is higher.
 
 # %% tags=["nbval-check-output"]
-best = choices.at_best(size, ("entropy", "random"), [0.4], share=0.1, seeds=seeds, device=device)
+best = choices.at_best(size, ("entropy", "random"), [0.4], share=0.1, seeds=seeds,
+                       device=device, progress=False)
 by_entropy, by_chance = (best.values("scaled_nll", choice=name, noise=0.4) for name in ("entropy", "random"))
 statement = "noise 0.4, 10%, after T: a higher NLL by entropy than at random"
 print(verdicts.judge("14b", statement, by_entropy - by_chance))
