@@ -6,15 +6,27 @@ temperature, so that every true error is known.
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from calibkit.auditing import binary
+from calibkit.auditing.cooling import Cooling, cross_fitted
+from calibkit.auditing.intervals import Ends, normal
+from calibkit.auditing.measures import Measured
+from calibkit.auditing.rows import Rows, rows_of
+from calibkit.auditing.scores import Scores
+from calibkit.auditing.units import units_of
 from calibkit.metrics import bins as _bins
 
 BINS = 15
+LEVELS = (0.95,)
+ERRORS = (0.0, 0.01, 0.02, 0.04, 0.08, 0.12, -0.02, -0.08)  # below 0: under-confident
 CLASSES = {  # how many, and the spread of their logits
     "two": (2, 1.5),
     "two, sure": (2, 2.5),
@@ -22,6 +34,8 @@ CLASSES = {  # how many, and the spread of their logits
     "ten, sure": (10, 7.0),
 }
 ROWS = 200_000  # of the population
+DRAWS = 300  # of the gaps, for one interval
+Key = tuple[str, str, float, int, float]
 
 
 class Population(NamedTuple):
@@ -112,9 +126,49 @@ def _true_event(of: Population) -> dict[str, float]:
     return {"event_ece": float(gaps.abs().sum()), "event_gap": gap, "auc": float(auc)}
 
 
-def sample(of: Population, n: int, seed: int) -> tuple[Tensor, Tensor]:
-    """The places of n rows drawn at random, and labels drawn for them."""
+# --- what an audit says ---
+
+
+def intervals_of(of: Population, n: int, seed: int) -> dict[float, dict[str, Ends]]:
+    """By level the ends of every interval of an audit of n rows, drawn with `seed`."""
     random = np.random.default_rng([seed, n, round(1e6 * of.temperature), of.logits.shape[1]])
     row = torch.from_numpy(random.integers(len(of.posterior), size=n))
-    below = of.posterior[row].cumsum(1) < torch.from_numpy(random.random((n, 1)))
-    return row, below.sum(1).clamp(max=of.posterior.shape[1] - 1)
+    chance = of.posterior[row].cumsum(1)
+    drawn = torch.from_numpy(random.random((n, 1)))
+    labels = (chance < drawn).sum(1).clamp(max=chance.shape[1] - 1)
+    scores = [Scores(z[row], "logits") for z in (of.logits, of.other)]
+    rows = [rows_of(each, labels, bins=BINS, seed=0) for each in scores]
+    cooling = cross_fitted(scores[0], labels, level=LEVELS[0], seed=seed)
+    return {level: _of_level(rows, cooling, level, seed) for level in LEVELS}
+
+
+def _of_level(rows: list[Rows], cooling: Cooling, level: float, seed: int) -> dict[str, Ends]:
+    units = units_of(len(rows[0]))
+    first, second = (Measured(each, units, BINS, level, DRAWS, seed) for each in rows)
+    found = {name: first.ends(name) for name in first.values}
+    less = first.less(second)
+    found |= {f"{name} paired": (each.low, each.high) for name, each in less.items()}
+    half = (math.log(cooling.high / cooling.low) / 2) * normal(level) / normal(LEVELS[0])
+    found["temperature"] = (cooling.value * math.exp(-half), cooling.value * math.exp(half))
+    if first.rows.classes == 2:
+        event = replace(first, rows=binary.event_rows(first.rows))
+        auc = binary.auc_estimate(event.rows, units, level)
+        found |= {"event_ece": event.ends("ece"), "event_gap": event.ends("gap")}
+        found["auc"] = (auc.low, auc.high)
+    return found
+
+
+# --- counting ---
+
+
+def counted(of: Population, kind: str, error: float, n: int, seeds: range) -> Counter:
+    """How often every interval was there, and how often it covered the truth."""
+    known, counts = truths(of), Counter[tuple[Key, str]]()
+    for seed in seeds:
+        for level, found in intervals_of(of, n, seed).items():
+            for name, (low, high) in found.items():
+                if name in known and not math.isnan(low):
+                    key = (name, kind, error, n, level)
+                    covered = low - 1e-12 <= known[name] <= high + 1e-12
+                    counts += Counter({(key, "covered"): int(covered), (key, "draws"): 1})
+    return counts

@@ -11,18 +11,25 @@ from scipy.stats import bootstrap
 import calibkit
 from calibkit import metrics
 from calibkit.auditing import intervals
-from calibkit.auditing.measures import area_under_risk
+from calibkit.auditing.measures import NAMES, area_under_risk
 from calibkit.auditing.units import units_of
 from tests.auditing import coverage
 from tests.auditing.test_audit import drawn
 
 
-@pytest.mark.parametrize(("n", "classes", "seed"), [(250, 2, 0), (1500, 2, 1), (250, 5, 2),
-                                                    (1500, 10, 3)])  # fmt: skip
+def estimates(found):
+    yield from found.measures.items()
+    yield from found.cooled.items()
+    if found.binary is not None:
+        yield from (("ece", found.binary.ece), ("auc", found.binary.auc))
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(("n", "classes"), [(250, 2), (1500, 2), (250, 5), (1500, 10)])
 def test_an_interval_holds_its_value_and_stays_in_its_range(n, classes, seed):
     z, labels = drawn(n, classes, truth=0.7 + 0.1 * (seed % 4), seed=seed)
     found = calibkit.audit(z, labels, seed=seed)
-    for name, each in [*found.measures.items(), *found.cooled.items()]:
+    for name, each in estimates(found):
         if each.known:
             assert each.low <= each.value <= each.high, name
             assert each.low >= (-1 if name == "gap" else 0), name
@@ -50,7 +57,33 @@ def test_what_always_has_an_interval_has_one_and_the_others_say_why_not():
     assert "nan" not in re.sub("<style>.*?</style>", "", page, flags=re.DOTALL).lower()
 
 
+def test_a_page_has_one_level():
+    z, labels = drawn(1200, 3, truth=0.6)
+    for level, words, other in ((0.9, "90", "95"), (0.95, "95", "90")):
+        page = calibkit.audit(z, labels, level=level, groups=["a", "b"] * 600).html()
+        page = page.replace("\N{NO-BREAK SPACE}", " ")
+        assert f"{words} % interval" in page
+        assert not re.search(rf"\b{other} %\)? intervals?\b", page)
+        assert f"Below each gap stands its {words} % interval" in page
+
+
+def test_p_is_written_as_at_most_a_thousandth():
+    z, labels = drawn(3000, 3, truth=0.5)
+    found = calibkit.audit(z, labels)
+    assert found.test.p_value == 1 / 1001
+    assert "(p &lt;= 0.001" in found.html()
+    assert "(p <= 0.001)" in str(found)
+    assert "p less than" not in found.html()
+
+
 # --- against others ---
+
+
+def test_a_share_has_wilsons_interval():
+    hits = torch.tensor([1.0] * 37 + [0.0] * 13).double()
+    own = intervals.of_share(units_of(50), hits, 0.9)
+    low, high = metrics.wilson_interval([37], [50], level=0.9)
+    assert own == pytest.approx((low.item(), high.item()))
 
 
 def test_a_mean_has_nearly_the_interval_of_the_bca_bootstrap():
@@ -74,6 +107,18 @@ def test_the_spread_of_bins_is_that_of_resamples():
     covariance = np.cov(np.array([part.numpy() for part in drawn_sums]).T)
     own = spread.root.T @ spread.root
     assert own == pytest.approx(covariance, abs=0.1 * np.abs(covariance).max())
+
+
+def test_clusters_of_one_row_spread_like_rows():
+    z, labels = drawn(300, 3)
+    rows = calibkit.audit(z, labels).rows
+    index, gap = (rows.confidence * 4).long(), rows.confidence - rows.correct.double()
+    parts = [
+        intervals.spread_of(units, [(gap, index)], 5, np.random.default_rng(0), 10)
+        for units in (units_of(300), units_of(300, clusters=np.arange(300)))
+    ]
+    one, other = (part.root.T @ part.root for part in parts)
+    assert other == pytest.approx(one * 300 / 299, abs=1e-12)
 
 
 def test_a_row_moves_the_aurc_by_its_influence():
@@ -102,14 +147,21 @@ def test_only_what_covers_is_printed():
     assert not intervals.covers("classwise_ece", 3, 500, 0.95)
 
 
-def printed(found):
-    """The intervals of an audit by the names of `coverage.truths`."""
-    known = found.measures | {f"{name} paired": each for name, each in found.difference.items()}
-    if found.binary is not None:
-        event = found.binary
-        known |= {"event_ece": event.ece, "event_gap": event.gap, "auc": event.auc}
-    ends = {name: (each.low, each.high) for name, each in known.items() if each.known}
-    return ends | {"temperature": (found.cooling.low, found.cooling.high)}
+def test_a_level_outside_the_table_leaves_the_means():
+    z, labels = drawn(1200, 3, truth=0.6)
+    found = calibkit.audit(z, labels, level=0.8).measures
+    known = {name for name in NAMES if found[name].known}
+    assert known == {"accuracy", "confidence", "gap", "nll", "brier"}
+
+
+def test_the_population_has_the_error_that_it_was_asked_for():
+    of = coverage.population(2, 1.5, 0.04, rows=20_000)
+    known = coverage.truths(of)
+    assert known["ece"] == pytest.approx(0.04, abs=1e-4)
+    assert known["gap"] == pytest.approx(known["confidence"] - known["accuracy"], abs=1e-12)
+    assert known["temperature"] > 1
+    own = metrics.true_calibration_error(of.logits.softmax(1), of.posterior, bins=15)
+    assert known["ece"] == pytest.approx(own, abs=1e-6)
 
 
 @pytest.mark.slow
@@ -118,16 +170,32 @@ def test_every_interval_that_is_printed_covers_in_a_simulation(kind):
     classes, spread = coverage.CLASSES[kind]
     for error in (0.0, 0.04, -0.08):
         of = coverage.population(classes, spread, error, rows=50_000)
-        known = coverage.truths(of)
         for n in (200, 1000):
-            held = {}
-            for seed in range(60):
-                row, labels = coverage.sample(of, n, seed)
-                found = calibkit.audit(of.logits[row], labels, other=of.other[row], seed=seed)
-                for name, (low, high) in printed(found).items():
-                    if name in known:
-                        covered = low - 1e-12 <= known[name] <= high + 1e-12
-                        held.setdefault(name, []).append(covered)
-            for name, covered in held.items():
-                least = 0.9 - 3 * (0.95 * 0.05 / len(covered)) ** 0.5
-                assert np.mean(covered) >= least, (name, error, n)
+            counts = coverage.counted(of, kind, error, n, range(60))
+            for name in {key[0] for key, _ in counts}:
+                measure, _, paired = name.partition(" ")
+                if intervals.covers(measure, classes, n, 0.95, paired=bool(paired)):
+                    key = (name, kind, error, n, 0.95)
+                    share = counts[key, "covered"] / counts[key, "draws"]
+                    assert share >= 0.95 - 0.05 - 3 * (0.95 * 0.05 / 60) ** 0.5, (key, share)
+
+
+@pytest.mark.slow
+def test_intervals_cover_on_a_population_of_another_kind():
+    """Logits of another spread, shifted: what the table does not hold."""
+    generator = torch.Generator().manual_seed(5)
+    z = torch.randn(100_000, 4, generator=generator, dtype=torch.float64) * 2
+    z[:, 0] += 1
+    of = coverage.Population(z.softmax(1), z * 1.3, z * 1.1, 1.3)
+    known, counts, draws = coverage.truths(of), {}, 120
+    for seed in range(draws):
+        random = np.random.default_rng(seed)
+        row = torch.from_numpy(random.integers(100_000, size=1000))
+        labels = torch.multinomial(of.posterior[row], 1, generator=generator)[:, 0]
+        for name, each in calibkit.audit(of.logits[row], labels).measures.items():
+            if each.known and name in known:
+                held = each.low <= known[name] <= each.high
+                counts[name] = counts.get(name, 0) + held
+    assert {"ece", "nll", "brier", "gap", "accuracy"} <= set(counts)
+    for name, held in counts.items():
+        assert held / draws >= 0.88, name
