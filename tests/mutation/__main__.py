@@ -17,15 +17,15 @@ from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
+import pytest
 from coverage import CoverageData
 
 from tests.mutation.mutants import Mutant, line, mutants, mutated
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = Path(__file__).with_name("sample.json")
-SECONDS = (
-    180  # of a processor, for the tests of one mutant (the longest need 90): what hangs is caught
-)
+# of a processor, for the tests of one mutant (the longest need 90): what hangs is caught
+SECONDS = 180
 # where the tests of a source stand
 TESTS = {
     "calibkit/metrics/*.py": "tests/metrics",
@@ -59,9 +59,9 @@ def judge(mutant: Mutant, checkout: Path, covering: Covering) -> str:
     changed = mutated(mutant, source)
     if changed is None:
         return "gone"
+    tests = covering.tests(mutant.file, line(mutant, source))  # of the code as it is
     target.write_text(changed, encoding="utf-8")
     try:
-        tests = covering.tests(mutant.file, line(mutant, source))
         return "alive" if _pass(checkout, tests) else "killed"
     finally:
         target.write_text(source, encoding="utf-8")
@@ -116,10 +116,13 @@ def _pytest(checkout: Path, before: list[str], tests: list[str], **more) -> subp
 def _pass(checkout: Path, tests: list[str]) -> bool:
     with _pytest(checkout, [], tests, preexec_fn=_limit) as run:
         try:
-            return run.wait(10 * SECONDS) == 0  # what sleeps uses no processor
+            status = run.wait(10 * SECONDS)  # what sleeps uses no processor
         except subprocess.TimeoutExpired:
             os.killpg(run.pid, signal.SIGKILL)
             return False
+    if status in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED):
+        raise RuntimeError(f"pytest ran none of {tests}, so that nothing is judged")
+    return status == 0
 
 
 def _limit() -> None:
