@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from calibkit import edge, validate
+from calibkit import torch_defaults, validate
 from calibkit.validate import Array
 
 
@@ -53,4 +53,4 @@ def _starts(n: int, padding: int, generator: torch.Generator) -> Tensor:
     return torch.randint(2 * padding + 1, (n, 1), generator=generator, device=generator.device)
 
 
-edge.guard(globals())
+torch_defaults.guard(globals())

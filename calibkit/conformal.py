@@ -15,7 +15,7 @@ import torch
 from scipy import stats
 from torch import Tensor
 
-from calibkit import edge, validate
+from calibkit import torch_defaults, validate
 from calibkit.validate import Array
 
 ROUNDING = 1e-9  # (n + 1) (1 - alpha) may lie a little above the whole number that it is
@@ -196,4 +196,4 @@ def _scores(scores: Array) -> Tensor:
     return values
 
 
-edge.guard(globals(), moves=True)
+torch_defaults.guard(globals(), moves=True)

@@ -24,7 +24,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from calibkit import edge, validate
+from calibkit import torch_defaults, validate
 from calibkit.validate import Array
 
 LOG2, LOG5 = math.log(2), math.log(5)
@@ -577,4 +577,4 @@ def _tiny(like: Tensor) -> float:
     return torch.finfo(like.dtype).tiny
 
 
-edge.guard(globals())
+torch_defaults.guard(globals())

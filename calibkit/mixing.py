@@ -15,7 +15,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
-from calibkit import devices, edge, validate
+from calibkit import devices, torch_defaults, validate
 from calibkit.validate import Array
 
 Part = Literal["both", "inputs", "labels"]
@@ -37,7 +37,7 @@ class Mix:
                 f"got shape {tuple(self.lam.shape)}"
             )
 
-    @edge.entry
+    @torch_defaults.entry
     def apply(self, tensor: Tensor) -> Tensor:
         """lam x_i + (1 - lam) x_partner(i) for a floating (n, ...) tensor of any layer.
 
@@ -54,7 +54,7 @@ class Mix:
             lam = lam.reshape(-1, *[1] * (tensor.ndim - 1))
         return torch.lerp(tensor[self.partner], tensor, lam)
 
-    @edge.entry
+    @torch_defaults.entry
     def soft_labels(self, labels: Array, classes: int) -> Tensor:
         """(n, K) rows lam onehot(y_i) + (1 - lam) onehot(y_partner(i)).
 
@@ -69,7 +69,7 @@ class Mix:
         self._fits("labels", rows)
         return self.apply(rows)
 
-    @edge.entry
+    @torch_defaults.entry
     def main_labels(self, labels: Array, classes: int) -> Tensor:
         """(n, K) one-hot labels of the sample with the larger weight (ties: one's own).
 
@@ -259,4 +259,4 @@ def _one_hot(labels: Array, classes: int) -> Tensor:
     return rows.scatter_(1, labels.long()[:, None], 1)
 
 
-edge.guard(globals())
+torch_defaults.guard(globals())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from calibkit import edge, validate
+from calibkit import torch_defaults, validate
 from calibkit.validate import Array
 
 
@@ -45,7 +45,7 @@ class Selection:
         """
         return sum(self.count(n) if self.due(epoch) else n for epoch in range(epochs))
 
-    @edge.entry
+    @torch_defaults.entry
     def choose(
         self,
         logits: Array,

@@ -14,7 +14,7 @@ import torch
 from scipy import optimize, special
 from torch import Tensor
 
-from calibkit import edge, validate
+from calibkit import torch_defaults, validate
 from calibkit.validate import BELOW_HALF, NOT_NEGATIVE, PART, POSITIVE, UNIT, Array, Numbers
 
 HALVINGS = 80  # of an interval of length about 1, which leaves less than a float64 can tell
@@ -261,4 +261,4 @@ def _out(result: Tensor, plain: bool):
     return result.item() if plain else result
 
 
-edge.guard(globals(), moves=True)
+torch_defaults.guard(globals(), moves=True)

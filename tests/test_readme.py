@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 from calibkit import __main__
-from calibkit.course import checkout, door
+from calibkit.course import checkout, open_pages
 from calibkit.course.site import sharing
 
 ROOT = checkout.root()
@@ -46,7 +46,7 @@ def test_it_opens_with_a_network_that_is_too_sure_and_a_picture_that_moves():
 
 def test_the_door_stands_before_anything_is_installed():
     opening = README.partition("\n## ")[0]
-    assert re.findall(r"\]\(notebooks/open/([\w.]+)\)", opening) == list(door.WORDS)
+    assert re.findall(r"\]\(notebooks/open/([\w.]+)\)", opening) == list(open_pages.WORDS)
     assert "zip" in opening
 
 

@@ -17,7 +17,7 @@ BELOW = {
     "lab": {"methods", "lab"},
     "course": {"methods", "pictures", "auditing", "lab", "course"},
 }
-TOOLS = {"devices", "edge", "validate", "threads"}  # of all methods
+TOOLS = {"devices", "torch_defaults", "validate", "threads"}  # of all methods
 
 
 def imported(path, modules):

@@ -14,7 +14,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter
 
-from calibkit import edge, validate
+from calibkit import torch_defaults, validate
 from calibkit.recalibration import Calibrator, TemperatureScaler
 
 LEAST = 1e-12  # is added to a probability before its logarithm is taken, as in scikit-learn
@@ -43,7 +43,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def __init__(self, model: Any, calibrator: Calibrator | None = None, *, cv: Any = 5):
         self.model, self.calibrator, self.cv = model, calibrator, cv
 
-    @edge.entry(grad=True)
+    @torch_defaults.entry(grad=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Fit the map, and the model if it is not fitted.
 
@@ -78,7 +78,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.calibrator_ = calibrator.fit(logits, labels, weights=weights)
         return self
 
-    @edge.entry
+    @torch_defaults.entry
     def predict_proba(self, X: Any) -> np.ndarray:
         """(n, K) float64 recalibrated probabilities, columns as in `classes_`."""
         check_is_fitted(self)

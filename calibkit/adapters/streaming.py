@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from calibkit import edge, validate
+from calibkit import torch_defaults, validate
 from calibkit.metrics import Tally, TopLabel, tally
 from calibkit.validate import Array
 
@@ -55,7 +55,7 @@ class CalibrationMetric(Metric):
             zeros = torch.zeros(shape, dtype=torch.float64)
             self.add_state(name, zeros, dist_reduce_fx="sum")
 
-    @edge.entry(moves=True)
+    @torch_defaults.entry(moves=True)
     def update(self, probs: Array, labels: Array, weights: Array | None = None) -> None:
         """Add a batch: probabilities and labels, or confidences and hits without `classes`."""
         if self.columns:

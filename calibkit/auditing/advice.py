@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from calibkit.auditing.cooling import Cooling
+from calibkit.auditing.cross_fitted import Cooling
 from calibkit.auditing.measures import Estimate
 from calibkit.auditing.scores import Scores
 

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from torch import Tensor
 
-from calibkit import edge, validate
+from calibkit import torch_defaults, validate
 from calibkit.auditing.advice import Advice, Form, Rise, advise
 from calibkit.auditing.concerns import concerns, off_groups, repeated, shared
-from calibkit.auditing.cooling import Apart, Cooling, cross_fitted, fitted_apart
 from calibkit.auditing.costs import checked, of_answers
+from calibkit.auditing.cross_fitted import Apart, Cooling, cross_fitted, fitted_apart
+from calibkit.auditing.labels_and_groups import Units, groups_of, labels_of, units_of
 from calibkit.auditing.measures import NAMES, Estimate, Measured
 from calibkit.auditing.rows import Rows, rows_of
 from calibkit.auditing.scores import Kind, Scores, scores_of
-from calibkit.auditing.units import Units, groups_of, labels_of, units_of
 from calibkit.metrics import CalibrationTest, Reliability
 from calibkit.validate import Array
 
@@ -141,7 +141,7 @@ def demand_measures(names: Iterable[str], known: Iterable[str] = (*NAMES, *OF_EV
             raise ValueError(f"no measure {name!r}; the measures are {', '.join(known)}")
 
 
-@edge.entry(grad=True, moves=True)
+@torch_defaults.entry(grad=True, moves=True)
 def audit(
     logits: Array | None = None,
     labels: Array | Sequence[str] | None = None,

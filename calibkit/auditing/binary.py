@@ -11,14 +11,14 @@ import torch
 from torch import Tensor
 
 from calibkit.auditing import intervals
-from calibkit.auditing.cooling import Apart, halves
 from calibkit.auditing.costs import Costs, of_decisions
+from calibkit.auditing.cross_fitted import Apart, halves
 from calibkit.auditing.findings import calibration
 from calibkit.auditing.intervals import NONE
+from calibkit.auditing.labels_and_groups import Units
 from calibkit.auditing.measures import Estimate, Measured
 from calibkit.auditing.rows import Rows, rows_of
 from calibkit.auditing.scores import Scores
-from calibkit.auditing.units import Units
 from calibkit.metrics import CalibrationTest, Reliability
 
 if TYPE_CHECKING:

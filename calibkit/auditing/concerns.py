@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from scipy.special import ndtri
 
-from calibkit.auditing.cooling import Cooling
+from calibkit.auditing.cross_fitted import Cooling
 from calibkit.auditing.rows import Rows
 from calibkit.auditing.scores import Scores
 from calibkit.metrics import reliability

@@ -14,9 +14,9 @@ from torch import Tensor
 
 from calibkit import validate
 from calibkit.auditing import intervals
+from calibkit.auditing.labels_and_groups import Units
 from calibkit.auditing.measures import Estimate
 from calibkit.auditing.rows import Rows
-from calibkit.auditing.units import Units
 
 # Units with a miss, or with a miss more or less, from which on an interval is printed. In a
 # simulation of 24,000 samples (n 200 to 5,000, a miss at 1 to 50 false alarms) intervals of 95 %

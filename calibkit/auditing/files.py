@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from calibkit.auditing import questions, tables
+from calibkit.auditing.columns import Predictions, predictions
 from calibkit.auditing.names import LABELS, bare
 from calibkit.auditing.questions import Question, Unclear, options_of
-from calibkit.auditing.reading import Predictions, predictions
 
 __all__ = ["READING", "Predictions", "Question", "like", "paired", "read"]
 

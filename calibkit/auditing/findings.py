@@ -11,11 +11,11 @@ import torch
 from scipy.special import stdtr
 from torch import Tensor
 
+from calibkit.auditing.hits_test import p_of_hits
 from calibkit.auditing.intervals import of_mean
-from calibkit.auditing.luck import p_of_hits
+from calibkit.auditing.labels_and_groups import Units
 from calibkit.auditing.measures import risks
 from calibkit.auditing.rows import Rows
-from calibkit.auditing.units import Units
 from calibkit.metrics import CalibrationTest
 from calibkit.metrics import bins as _bins
 from calibkit.metrics.testing import binned_error, drawn_errors, judged, spiegelhalter

@@ -16,7 +16,7 @@ import torch
 from scipy.special import ndtri, stdtrit
 from torch import Tensor
 
-from calibkit.auditing.units import Units
+from calibkit.auditing.labels_and_groups import Units
 from calibkit.metrics import wilson_interval
 
 Ends = tuple[float, float]

@@ -13,8 +13,8 @@ from torch import Tensor
 
 from calibkit.auditing import intervals
 from calibkit.auditing.intervals import NONE, Ends, Spread
+from calibkit.auditing.labels_and_groups import Units
 from calibkit.auditing.rows import Rows
-from calibkit.auditing.units import Units
 from calibkit.metrics import Reliability
 from calibkit.metrics import bins as _bins
 from calibkit.metrics.diagram import diagram

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from calibkit.auditing.labels_and_groups import Units, units_of
 from calibkit.auditing.scores import Scores
-from calibkit.auditing.units import Units, units_of
 from calibkit.metrics import TopLabel
 from calibkit.metrics import bins as _bins
 from calibkit.metrics.top import of_label

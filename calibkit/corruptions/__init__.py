@@ -8,7 +8,7 @@ from typing import Literal
 import torch
 from torch import Generator, Tensor
 
-from calibkit import edge, validate
+from calibkit import torch_defaults, validate
 from calibkit.corruptions import blur, digital, noise, weather
 from calibkit.validate import Array
 
@@ -159,4 +159,4 @@ def chunk_size(images: Tensor) -> int:
     return max(1, values // images[0].numel())
 
 
-edge.guard(globals())
+torch_defaults.guard(globals())

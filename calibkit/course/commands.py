@@ -59,9 +59,9 @@ def _site(options) -> int:
 
 
 def _open(options) -> int:
-    from calibkit.course import door
+    from calibkit.course import open_pages
 
-    return _written(door.write(options.target))
+    return _written(open_pages.write(options.target))
 
 
 def _page(options) -> int:
@@ -125,7 +125,7 @@ def _reproduce(options) -> int:
         table = all_networks.run(options.scale, seeds, **chosen("device", "jobs"))
         print(all_networks.write(table, folder).read_text(encoding="utf-8"))
         return 0
-    if options.name == [experiments.nights.NAME]:
+    if options.name == [experiments.photograph_runs.NAME]:
         named = chosen("seeds", "network", "jobs", "root", "device")
         return 1 if night_runs.run_all(**named, folder=target) else 0
     for name in photograph_grids.EXPERIMENTS if options.name == ["all"] else options.name:

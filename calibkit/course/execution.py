@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from calibkit import validate
-from calibkit.course import claims, folding, runner
+from calibkit.course import claims, folded_outputs, runner
 from calibkit.course.checkout import Lesson, evidence, lessons, root, with_study
 from calibkit.course.explorers.explorer import WIDGET_MIME
 from calibkit.course.explorers.library import PUBLISHING
@@ -49,7 +49,7 @@ def read(lesson: Lesson):
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     for place, cell in enumerate(notebook.cells):
         cell.id = hashlib.sha256(f"{lesson.name} {place}".encode()).hexdigest()[:8]
-        cell.metadata = folding.metadata(cell.metadata.get("tags", []))
+        cell.metadata = folded_outputs.metadata(cell.metadata.get("tags", []))
     return notebook
 
 
@@ -145,7 +145,7 @@ def stripped(notebook):
     """The notebook without what changes from run to run or needs a live kernel to be shown."""
     notebook.metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
     for cell in notebook.cells:
-        cell.metadata = folding.metadata(cell.metadata.get("tags", []))
+        cell.metadata = folded_outputs.metadata(cell.metadata.get("tags", []))
         if cell.cell_type == "code":
             cell.outputs = [  # without those that are a widget with no other face: a progress bar
                 output
@@ -158,7 +158,7 @@ def stripped(notebook):
                 output.data[PNG] = lighter(output.data[PNG])
             if "metadata" in output:  # the text of a figure stays
                 output.metadata = {kind: v for kind, v in output.metadata.items() if kind == PNG}
-        folding.covered(cell)
+        folded_outputs.covered(cell)
     return notebook
 
 

@@ -60,7 +60,7 @@ def start(
         f"--ServerApp.root_dir={place}",
         f"--ContentsManager.hide_globs={HIDDEN}",
         "--LabApp.default_url=/lab/tree/00_start_here.ipynb",
-        "--ServerApp.kernel_spec_manager_class=calibkit.course.unrun.Kernels",
+        "--ServerApp.kernel_spec_manager_class=calibkit.course.cell_order.Kernels",
         # the terminal says the address and what goes wrong, and not what Jupyter sets by itself
         "--Application.log_level=ERROR",
         *(["--ConnectionFileMixin.transport=ipc"] if os.name == "posix" else []),

@@ -28,7 +28,7 @@ from nbconvert.preprocessors import CoalesceStreamsPreprocessor, Preprocessor
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_notebook
 
-from calibkit.course import checkout, execution, folding, shell
+from calibkit.course import checkout, execution, folded_outputs, page_templates
 from calibkit.course.checkout import EVIDENCE
 from calibkit.course.explorers.explorer import refreshed
 
@@ -70,7 +70,7 @@ ADDRESSES = {
     ("a", "href"): re.compile(r"(https?:|mailto:|#|[\w.%-]+(#|$))"),  # the last: another page
     ("img", "src"): re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml);base64,"),
 }
-POLICY = f'<meta http-equiv="Content-Security-Policy" content="{shell.policy()}">'
+POLICY = f'<meta http-equiv="Content-Security-Policy" content="{page_templates.policy()}">'
 
 
 class PageError(ValueError):
@@ -308,7 +308,7 @@ class Refresher(Preprocessor):
     """Sliders of stored outputs with the style and the script of this version; no covers."""
 
     def preprocess_cell(self, cell, resources, index):
-        folding.uncovered(cell)
+        folded_outputs.uncovered(cell)
         for output in cell.get("outputs", ()):
             data = output.get("data", {})
             if "calibkit-explorer" in data.get("text/html", ""):

@@ -4,7 +4,7 @@ Functions of labels that return indices or labels, and say what they changed. A 
 CPU, so it means the same on every device. Shares are rounded to whole samples, halves to even.
 """
 
-from calibkit import edge
+from calibkit import torch_defaults
 from calibkit.curation.class_imbalance import Imbalanced, imbalance, resample
 from calibkit.curation.draws import subset
 from calibkit.curation.label_noise import Noisy, classwise_noise, symmetric_noise, transition_matrix
@@ -14,4 +14,4 @@ __all__ = [
     "transition_matrix",
 ]  # fmt: skip
 
-edge.guard(globals())
+torch_defaults.guard(globals())

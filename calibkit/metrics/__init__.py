@@ -5,9 +5,19 @@ tensor or array on any device and return plain floats, as fractions, summed in f
 that look at the predicted class alone take, in place of both, a `TopLabel`: confidences and hits.
 """
 
-from calibkit import edge
+from calibkit import torch_defaults
 from calibkit.metrics import plane as plane
 from calibkit.metrics.bootstrap import bootstrap_interval
+from calibkit.metrics.by_hits import (
+    bootstrap_interval_of,
+    calibration_test_of,
+    debiased_ece_of,
+    ece_of,
+    paired_interval_of,
+    reliability_of,
+    risk_coverage_of,
+    smooth_ece_of,
+)
 from calibkit.metrics.classwise import classwise_ece
 from calibkit.metrics.decisions import (
     action_cost,
@@ -29,17 +39,6 @@ from calibkit.metrics.errors import (
     true_calibration_error,
 )
 from calibkit.metrics.isotonic import Corp, corp
-from calibkit.metrics.maps import pixels
-from calibkit.metrics.of_hits import (
-    bootstrap_interval_of,
-    calibration_test_of,
-    debiased_ece_of,
-    ece_of,
-    paired_interval_of,
-    reliability_of,
-    risk_coverage_of,
-    smooth_ece_of,
-)
 from calibkit.metrics.paired import paired_interval
 from calibkit.metrics.proper import BrierParts, brier, brier_decomposition, nll
 from calibkit.metrics.scores import (
@@ -53,6 +52,7 @@ from calibkit.metrics.scores import (
     risk_coverage,
     top_k_accuracy,
 )
+from calibkit.metrics.segmentation import pixels
 from calibkit.metrics.smooth import smooth_ece
 from calibkit.metrics.streams import Tally, tally
 from calibkit.metrics.testing import CalibrationTest, calibration_test
@@ -70,4 +70,4 @@ __all__ = [
     "true_calibration_error", "wilson_interval",
 ]  # fmt: skip
 
-edge.guard(globals(), moves=True)
+torch_defaults.guard(globals(), moves=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from calibkit import edge, validate
+from calibkit import torch_defaults, validate
 from calibkit.metrics.weighting import Weights, kept
 from calibkit.validate import Array
 
@@ -35,7 +35,7 @@ class TopLabel:
     correct: Tensor
     weights: Tensor | None = None
 
-    @edge.entry(moves=True)
+    @torch_defaults.entry(moves=True)
     def __init__(self, confidence: Array, correct: Array, weights: Weights = None):
         sure = validate.floating("confidence", confidence, ndim=1).detach()
         sure = validate.unit_interval("confidence", sure, "it is a fraction: write 0.9 for 90 %")

@@ -5,7 +5,7 @@ recalibrated logits, `probs(logits)` their softmax. Refused are probabilities, a
 were fitted on. What needs no fit, a change of the prior, is a function.
 """
 
-from calibkit import edge
+from calibkit import torch_defaults
 from calibkit.recalibration.affine import (
     BiasCorrectedTemperature,
     MatrixScaler,
@@ -37,4 +37,4 @@ __all__ = [
     "restore", "temperature_interval",
 ]  # fmt: skip
 
-edge.guard(globals(), moves=True)
+torch_defaults.guard(globals(), moves=True)

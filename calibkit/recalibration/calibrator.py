@@ -13,12 +13,12 @@ from typing import Any, NamedTuple, Self
 import torch
 from torch import Tensor
 
-from calibkit import devices, edge, validate
+from calibkit import devices, torch_defaults, validate
 from calibkit.metrics.weighting import Weights, kept
 from calibkit.recalibration.modules import Affine, Map
 from calibkit.validate import Array
 
-INSIDE = os.path.dirname(__file__), os.path.dirname(edge.__file__)
+INSIDE = os.path.dirname(__file__), os.path.dirname(torch_defaults.__file__)
 ROWS = 4096  # hashed at a time: no second copy of them all
 
 
@@ -78,7 +78,7 @@ class Calibrator:
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._learned()]
 
-    @edge.entry(grad=True, moves=True)
+    @torch_defaults.entry(grad=True, moves=True)
     def fit(self, logits: Array, labels: Array, *, weights: Weights = None) -> Self:
         """Fit to calibration logits (n, K) and labels (n,); returns the calibrator itself.
 
@@ -98,7 +98,7 @@ class Calibrator:
         self._fitted, self._seen = True, seen(logits)
         return self
 
-    @edge.entry(moves=True)
+    @torch_defaults.entry(moves=True)
     def transform(self, logits: Array, *, allow_fitted: bool = False) -> Tensor:
         """Recalibrated logits (n, K) of test logits (n, K), in their type and on their device.
 
@@ -123,12 +123,12 @@ class Calibrator:
             )
         return self._apply(logits)
 
-    @edge.entry(moves=True)
+    @torch_defaults.entry(moves=True)
     def probs(self, logits: Array, *, allow_fitted: bool = False) -> Tensor:
         """Recalibrated probabilities (n, K): the softmax of `transform(logits)`."""
         return self.transform(logits, allow_fitted=allow_fitted).softmax(dim=1)
 
-    @edge.entry
+    @torch_defaults.entry
     def module(self) -> Map:
         """The fitted map as a module, logits (n, K) to logits (n, K), on the device of the fit.
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
-from calibkit import edge
+from calibkit import torch_defaults
 
 EXTRA = "_extra_state"  # PyTorch's key
 KINDS: dict[str, type[Map]] = {}
@@ -33,7 +33,7 @@ class Map(nn.Module):
 
     def __init_subclass__(cls) -> None:
         KINDS[cls.__name__] = cls
-        cls.forward = edge.entry(moves=True)(cls.forward)  # type: ignore[method-assign]
+        cls.forward = torch_defaults.entry(moves=True)(cls.forward)  # type: ignore[method-assign]
 
     def _apply(self, fn: Any, recurse: bool = True) -> Any:
         """What cannot be float64 on a device stays on the CPU, and `forward` computes there."""

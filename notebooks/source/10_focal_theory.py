@@ -34,7 +34,7 @@ import torch
 
 from calibkit import metrics, theory
 from calibkit.course import check, verdicts
-from calibkit.course.experiments import faded, nights
+from calibkit.course.experiments import focal_gammas, photograph_runs
 from calibkit.course.scale import begin
 from calibkit.lab import data, sweep
 from calibkit.pictures import alt_text, palette, plots
@@ -47,8 +47,8 @@ DEVICE = "auto"
 # %% tags=["drawing"]
 size, seeds, device = begin(SCALE, SEED, DEVICE)
 gammas = [0.0, 1.0, 2.0, 3.0, 5.0]
-small, large = faded.DECAY, 0.01  # weight decays
-swept = sweep.run(lambda gamma, seed: faded.trial(size, gamma, small, seed),
+small, large = focal_gammas.DECAY, 0.01  # weight decays
+swept = sweep.run(lambda gamma, seed: focal_gammas.trial(size, gamma, small, seed),
                   {"gamma": gammas, "seed": seeds}, device=device)
 
 
@@ -199,8 +199,8 @@ check.keep(my_focal_posterior)
 from calibkit.course.mine import focal_posterior
 
 points, _, new = data.clusters(4_000, flip=0.1, seed=SEED, test=size.test)
-weights = faded.two_weights(points, gamma=3.0)  # trained with focal loss
-said = faded.of_two_weights(new, weights)[:, 0].double()  # what it says of the first class
+weights = focal_gammas.two_weights(points, gamma=3.0)  # trained with focal loss
+said = focal_gammas.of_two_weights(new, weights)[:, 0].double()  # what it says of the first class
 for name, first in {"as read": said, "undone": focal_posterior(said, 3.0)}.items():
     sure = torch.maximum(first, 1 - first).mean()
     right = ((first < 0.5) == new.labels.bool()).double().mean()
@@ -270,7 +270,7 @@ print(verdicts.judge("10e", "gamma 3: undoing p* lowers the networks' true calib
 
 # %% tags=["answer", "drawing"]
 # your guess first, then run this cell
-decayed = sweep.run(lambda gamma, seed: faded.trial(size, gamma, large, seed),
+decayed = sweep.run(lambda gamma, seed: focal_gammas.trial(size, gamma, large, seed),
                     {"gamma": [0.0, 5.0], "seed": seeds}, device=device)
 
 
@@ -514,7 +514,7 @@ for decay in (5e-4, 5e-3):
     for loss, gamma in (("cross-entropy", 0.0), ("focal, gamma 3", 3.0)):
         gaps = []
         for seed in (0, 1, 2):
-            kept = nights.logits(loss, seed, decay)
+            kept = photograph_runs.logits(loss, seed, decay)
             probs = kept["test"].softmax(dim=1)
             pair = (probs, theory.focal_posterior(probs, gamma))
             gaps.append([metrics.signed_gap(one, kept["test_labels"]) for one in pair])

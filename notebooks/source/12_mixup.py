@@ -36,7 +36,7 @@ from torch.nn.functional import one_hot
 
 from calibkit import metrics, recalibration
 from calibkit.course import check, verdicts
-from calibkit.course.experiments import mixed, nights, soft_targets
+from calibkit.course.experiments import mixed, photograph_runs, soft_targets
 from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
 from calibkit.pictures import alt_text, palette, plots
@@ -391,7 +391,7 @@ check.honest_choice(my_honest_choice)
 # runs](results/night/runs-40000/README.md)). The table has the NLL after T, a mean of three seeds:
 
 # %% tags=["drawing"]
-runs = nights.on_40_000().replace({"loss": {"cross-entropy": "no mixup"}})
+runs = photograph_runs.on_40_000().replace({"loss": {"cross-entropy": "no mixup"}})
 by_decay = runs.pivot_table(index="loss", columns="decay", values="scaled_nll")
 print(by_decay.round(3).rename_axis("weight decay", axis=1).rename_axis(None).sort_index(ascending=False).to_string())
 

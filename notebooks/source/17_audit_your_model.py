@@ -42,7 +42,7 @@ from torch.utils.data import DataLoader, TensorDataset
 import calibkit
 from calibkit import auditing, losses, metrics, recalibration
 from calibkit.course import check, verdicts
-from calibkit.course.experiments import cleaned, vendor
+from calibkit.course.experiments import label_cleaning, vendor
 from calibkit.course.scale import begin
 from calibkit.lab import data, models, training
 from calibkit.pictures import alt_text, palette, plots
@@ -504,7 +504,7 @@ for words, (sure, careful) in {"as they are": [z.softmax(dim=1) for z in both],
 # below 0.05 is a **suspect**.
 
 # %%
-cleaning = cleaned.Cleaning(size, seeds, device)
+cleaning = label_cleaning.Cleaning(size, seeds, device)
 suspects = cleaning.suspects(SEED)
 wrong = cleaning.is_wrong(suspects, SEED)
 print(f"{len(suspects)} suspects; {wrong.double().mean():.0%} of them have a wrong label; "

@@ -40,7 +40,7 @@ from mapie.classification import SplitConformalClassifier
 
 from calibkit import conformal
 from calibkit.course import check, verdicts
-from calibkit.course.experiments import promised
+from calibkit.course.experiments import scanners
 from calibkit.course.scale import begin
 from calibkit.lab import data, sweep
 from calibkit.pictures import alt_text, palette, plots
@@ -57,8 +57,8 @@ DEVICE = "auto"
 
 # %%
 size, seeds, device = begin(SCALE, SEED, DEVICE)
-test, test_scanner = promised.part(size, "test", SEED)
-for k, (name, noise) in enumerate(promised.SCANNERS.items()):
+test, test_scanner = scanners.part(size, "test", SEED)
+for k, (name, noise) in enumerate(scanners.SCANNERS.items()):
     own = test_scanner == k
     best = test.posterior[own].amax(dim=1).mean()
     print(f"{name} scanner, pixel noise {noise}: {own.double().mean():.0%} of the images; the best possible "
@@ -71,21 +71,21 @@ for k, (name, noise) in enumerate(promised.SCANNERS.items()):
 # score is at most this threshold.
 
 # %%
-decay = promised.chosen()["cross-entropy"]["decay"]  # weight decay, chosen on other seeds
-recipe = partial(promised.trial, size, "cross-entropy", 0.0, decay)
+decay = scanners.chosen()["cross-entropy"]["decay"]  # weight decay, chosen on other seeds
+recipe = partial(scanners.trial, size, "cross-entropy", 0.0, decay)
 swept = sweep.run(recipe, {"seed": seeds}, device=device)
 
 # %% tags=["drawing"]
 alpha = 0.1  # promised: 90 %
-scanners = list(promised.SCANNERS)
+scanners = list(scanners.SCANNERS)
 
 
 @cache
 def reading(seed):
     """Probabilities of each part after T, its images, and which scanner took them."""
-    tune = promised.part(size, "tune", seed).data
-    probs = promised.temperature(promised.of_network(swept.one(seed=seed)), tune)
-    return probs, *promised.part(size, "cal", seed), *promised.part(size, "test", seed)
+    tune = scanners.part(size, "tune", seed).data
+    probs = scanners.temperature(scanners.of_network(swept.one(seed=seed)), tune)
+    return probs, *scanners.part(size, "cal", seed), *scanners.part(size, "test", seed)
 
 
 probs, cal, cal_scanner, *_ = reading(SEED)
@@ -137,10 +137,10 @@ limits = by_seed[0][0]
 found, sizes = (np.mean([one[k] for one in by_seed], axis=0) for k in (1, 2))
 every = palette.Role("all images", palette.BLACK, (), "X")
 roles = [every, *(palette.group(k, f"{name} scanner") for k, name in enumerate(scanners))]
-drawn = {name: data.NoisyDigits(noise).draw(200, seed=SEED + 7) for name, noise in promised.SCANNERS.items()}
+drawn = {name: data.NoisyDigits(noise).draw(200, seed=SEED + 7) for name, noise in scanners.SCANNERS.items()}
 clean = data.NoisyDigits(1e-6).draw(200, seed=SEED + 7).inputs[:, 0].numpy()
 one = swept.one(seed=SEED)
-T = promised.fitted(promised.of_network(one), promised.part(size, "tune", SEED).data)
+T = scanners.fitted(scanners.of_network(one), scanners.part(size, "tune", SEED).data)
 with torch.no_grad():
     says = {name: (one.model.cpu()(part.inputs).double() / T).softmax(dim=1) for name, part in drawn.items()}
 of_noisy = conformal.exact_coverage(1 - says["noisy"] <= limits[promises.index(0.9)], drawn["noisy"].posterior)
@@ -230,7 +230,7 @@ known = 1 - probs["cal"][range(len(cal)), cal.labels]  # probs: of the first net
 threshold = float(conformal_threshold(known, missed))
 sets = 1 - probs["test"] <= threshold
 
-ready = SplitConformalClassifier(promised.Stated(), confidence_level=1 - missed, prefit=True)
+ready = SplitConformalClassifier(scanners.Stated(), confidence_level=1 - missed, prefit=True)
 _ = ready.conformalize(probs["cal"].numpy(), cal.labels.numpy())
 theirs = ready.predict_set(probs["test"].numpy())[1][:, :, 0]  # [1]: the sets, (n, 10, 1)
 print(f"threshold {threshold:.3f}; {sets.double().sum(dim=1).mean():.2f} digits a set; "
@@ -262,7 +262,7 @@ guess = {"medium images", "eights"}  # change me: which groups have less than 80
 
 mass = conformal.exact_coverage(sets, posterior)
 groups = {f"{name} scanner": scanner == k for k, name in enumerate(scanners)}
-groups |= {f"{name} images": mask for name, mask in promised.difficulty(posterior).items()}
+groups |= {f"{name} images": mask for name, mask in scanners.difficulty(posterior).items()}
 covered = {name: mass[group].mean().item() for name, group in groups.items()}
 # the label decides the digit: each image counts with its probability of being this digit
 of_digit = (sets * posterior).sum(dim=0) / posterior.sum(dim=0)
@@ -324,7 +324,7 @@ for name in shown:
 
 # %% tags=["nbval-check-output"]
 # scanner 2 is the noisy one: its coverage with one threshold, and with its own, by network
-one, each = np.array([promised.on_scanner(reading(seed)[0], size, seed, scanner=2) for seed in seeds]).T
+one, each = np.array([scanners.on_scanner(reading(seed)[0], size, seed, scanner=2) for seed in seeds]).T
 print(verdicts.judge("20c", "noisy scanner, own threshold: coverage within 0.05 of 0.9", each,
                      expect="within", than=0.9, margin="coverage", control=one))
 
@@ -340,9 +340,9 @@ print(verdicts.judge("20c", "noisy scanner, own threshold: coverage within 0.05 
 rows = []
 for seed in seeds:
     said, _, _, new, _ = reading(seed)
-    kinds = {"hard": promised.difficulty(new.posterior)["hard"]}
+    kinds = {"hard": scanners.difficulty(new.posterior)["hard"]}
     for name, reader in {"networks": said["test"], "exact posterior": new.posterior}.items():
-        found = promised.averaged(reader, new.posterior, kinds, alpha, seed=seed)
+        found = scanners.averaged(reader, new.posterior, kinds, alpha, seed=seed)
         rows.append({"reader": f"{name}, one threshold for the score 1 - p", **found})
 for name, row in pd.DataFrame(rows).groupby("reader", sort=False).mean().iterrows():
     print(f"{name}: {row['all']:.0%} of all images, {row['hard']:.0%} of hard images; {row['size']:.2f} digits a set")
@@ -437,7 +437,7 @@ print(f"Promised 90 %. All images {mass.mean():.1%}; {told}; hard images {covere
 fig, ax = plt.subplots(figsize=(6, 2.8))
 told = []
 for place, n in enumerate((20, 100, 1000)):
-    limits = promised.thresholds(probs["test"], test.posterior, n, alpha, 5 * size.draws, SEED)
+    limits = scanners.thresholds(probs["test"], test.posterior, n, alpha, 5 * size.draws, SEED)
     found = conformal.coverage_at(1 - probs["test"], test.posterior, limits).numpy()
     law = conformal.coverage_law(n, alpha)
     low, high = np.quantile(found, [0.05, 0.95])

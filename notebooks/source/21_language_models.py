@@ -33,7 +33,7 @@ import torch
 
 from calibkit import metrics
 from calibkit.course import check, verdicts
-from calibkit.course.experiments import again, answers, facts, invented, speaker
+from calibkit.course.experiments import fresh_seeds, answers, facts, hallucination, speaker
 from calibkit.course.scale import begin
 from calibkit.pictures import alt_text, palette, plots
 
@@ -250,7 +250,7 @@ print(f"{next(iter(facts.PLACES[best]))}, {cities[best]:.0%} sure; the text name
 
 # %% tags=["nbval-check-output"]
 def gap(told):  # of five new models, by meaning
-    rows = again.stored("answers").query("way == 'by meaning' and told == @told")
+    rows = fresh_seeds.stored("answers").query("way == 'by meaning' and told == @told")
     return (rows.confidence - rows.accuracy).to_numpy()
 
 
@@ -300,7 +300,7 @@ rare = 0.3  # change me, and run again
 reader = answers.learned(rare, wrong=0.0, seed=SEED, sentences=budget.sentences, steps=budget.steps // 3)
 once = facts.good_turing(facts.mentions(reader.text).sum(dim=1))
 missing = facts.missing_mass(reader.world, reader.text)
-measured = invented.measure(reader, invented.write(reader, budget.written, seed=SEED))
+measured = hallucination.measure(reader, hallucination.write(reader, budget.written, seed=SEED))
 print(f"told once: {once.estimate:.1%}; missing mass: {missing:.1%}; 23/24 of it: {23 / 24 * missing:.1%}")
 print(f"false: {measured['invented']:.1%} of its sentences; false and about what it never read: "
       f"{measured['invented_unseen']:.1%}")
@@ -362,7 +362,7 @@ print(f"right {whole.accuracy['all']:.0%}, sure {whole.confidence['all']:.0%}; n
 # The model says nothing where its confidence is below a limit. How much of the false is gone at 50 %? And of the true?
 
 # %% tags=["drawing"]
-stored = invented.stored()
+stored = hallucination.stored()
 short = stored[stored.steps == 600]
 limits, amounts = sorted(short.limit.unique()), sorted(short.rare.unique())
 TRUE, READ = palette.group(0, "true"), palette.group(4, "false, though it read the answer")
@@ -483,7 +483,7 @@ check.by_meaning(my_by_meaning)
 # ```python
 # longer = answers.learned(0.3, wrong=0.0, seed=SEED, sentences=2 * budget.sentences, steps=2 * budget.steps // 3)
 # print(facts.good_turing(facts.mentions(longer.text).sum(dim=1)))
-# print(invented.measure(longer, invented.write(longer, budget.written, seed=SEED))["invented"])
+# print(hallucination.measure(longer, hallucination.write(longer, budget.written, seed=SEED))["invented"])
 # ```
 #
 # </details>

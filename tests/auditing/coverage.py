@@ -16,12 +16,12 @@ import torch
 from torch import Tensor
 
 from calibkit.auditing import binary
-from calibkit.auditing.cooling import Cooling, cross_fitted
+from calibkit.auditing.cross_fitted import Cooling, cross_fitted
 from calibkit.auditing.intervals import Ends, normal
+from calibkit.auditing.labels_and_groups import units_of
 from calibkit.auditing.measures import Measured
 from calibkit.auditing.rows import Rows, rows_of
 from calibkit.auditing.scores import Scores
-from calibkit.auditing.units import units_of
 from calibkit.metrics import bins as _bins
 
 BINS = 15

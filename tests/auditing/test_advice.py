@@ -7,7 +7,7 @@ import torch
 import calibkit
 from calibkit import metrics
 from calibkit.auditing.advice import Form, Rise, advise
-from calibkit.auditing.cooling import Cooling
+from calibkit.auditing.cross_fitted import Cooling
 from calibkit.auditing.measures import Estimate
 from calibkit.auditing.scores import scores_of
 from tests.auditing.test_audit import drawn, warned

@@ -10,7 +10,7 @@ from sklearn.metrics import brier_score_loss, confusion_matrix, log_loss, roc_au
 import calibkit
 from calibkit import metrics
 from calibkit.auditing.binary import area, net_benefit
-from calibkit.auditing.units import units_of
+from calibkit.auditing.labels_and_groups import units_of
 
 
 def credit(n=3000, seed=0, shift=1.2):

@@ -11,8 +11,8 @@ from scipy.stats import bootstrap
 import calibkit
 from calibkit import metrics
 from calibkit.auditing import intervals
+from calibkit.auditing.labels_and_groups import units_of
 from calibkit.auditing.measures import NAMES, area_under_risk
-from calibkit.auditing.units import units_of
 from tests.auditing import coverage
 from tests.auditing.test_audit import drawn
 

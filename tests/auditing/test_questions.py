@@ -19,7 +19,7 @@ from calibkit import __main__
 from calibkit.auditing import files
 from calibkit.auditing.questions import Question
 from tests.auditing.collection import Truth, csv, numbers, one, text
-from tests.auditing.test_reading import probabilities
+from tests.auditing.test_columns import probabilities
 
 N = 160
 _random = np.random.default_rng(11)

@@ -15,7 +15,7 @@ from scipy.special import expit, logit, softmax
 
 from calibkit.auditing import files
 from tests.auditing.collection import Truth, numbers, one
-from tests.auditing.test_reading import probabilities
+from tests.auditing.test_columns import probabilities
 
 LABELS = (
     *("label", "y_true", "target", "Label", "y", "actual", "class", "ground_truth", "truth"),

@@ -667,9 +667,10 @@ def test_a_second_file_ends_the_first(visit, tmp_path):
     large(tmp_path / "large.csv", 20_000)
     choose(page, tmp_path / "large.csv")
     choose(page, written(tmp_path))
-    shown(page)
-    page.wait_for_timeout(500)
-    assert page.locator("#title").inner_text() == "Calibration audit of predictions"
+    own = "Calibration audit of predictions"
+    page.wait_for_function("own => document.querySelector('#title').innerText === own", arg=own)
+    page.wait_for_timeout(500)  # the first file would have come by now
+    assert page.locator("#title").inner_text() == own
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from calibkit.course import checkout, door
+from calibkit.course import checkout, open_pages
 from tests.browser import axe
 from tests.browser.drive import watched
 
@@ -34,22 +34,22 @@ def zipped(tmp_path_factory):
 def unpacked(tmp_path_factory):
     """Where nothing of the course is but these pages."""
     folder = tmp_path_factory.mktemp("pages") / "My Downloads – calibkit"
-    shutil.copytree(door.folder(), folder)
+    shutil.copytree(open_pages.folder(), folder)
     return folder
 
 
 def test_from_the_zip_the_readme_leads_to_pages_that_lead_to_each_other(browser, zipped):
     readme = (zipped / "README.md").read_text(encoding="utf-8")
     pages = [zipped / path for path in re.findall(r"\((notebooks/open/[^)]+)\)", readme)]
-    assert [page.name for page in pages] == list(door.WORDS)
+    assert [page.name for page in pages] == list(open_pages.WORDS)
     for path in pages:
-        assert path.stat().st_size <= door.LIGHT[path.name]
+        assert path.stat().st_size <= open_pages.LIGHT[path.name]
         with watched(browser) as (page, seen):
             page.goto(path.as_uri())
             links = page.locator("a[href]").evaluate_all("links => links.map(link => link.href)")
             local = {urlsplit(link).path.rpartition("/")[2] for link in links if "file:" in link}
-            assert local == set(door.WORDS)
-            for name, words in door.WORDS.items():
+            assert local == set(open_pages.WORDS)
+            for name, words in open_pages.WORDS.items():
                 page.get_by_role("navigation").get_by_role("link", name=words, exact=True).click()
                 page.wait_for_url((path.parent / name).as_uri())
                 assert page.get_by_role("heading", level=1).first.is_visible()
@@ -80,7 +80,7 @@ def test_a_network_is_trained_and_a_file_audited_within_two_minutes(browser, unp
     assert time.perf_counter() - begun < TWO_MINUTES
 
 
-@pytest.mark.parametrize("name", door.WORDS)
+@pytest.mark.parametrize("name", open_pages.WORDS)
 def test_axe_finds_nothing_wrong(browser, build, unpacked, name):
     script = axe.script(build.parent)
     if script is None:

@@ -10,7 +10,7 @@ import time
 import nbformat
 import pytest
 
-from calibkit.course import checkout, folding, unrun
+from calibkit.course import cell_order, checkout, folded_outputs
 from tests.browser.drive import watched
 from tests.browser.lab import PATIENCE, STATE, _environment
 
@@ -97,11 +97,11 @@ def test_an_evening_and_the_next_day(browser, home, tmp_path, build):
         assert [line[:2] for line in told] == ["[C"]  # the address, and no warning
         covers = page.locator(".jp-OutputPlaceholder").all_text_contents()
         assert covers
-        assert all(text.strip(" •\n") in folding.WORDS.values() for text in covers)
+        assert all(text.strip(" •\n") in folded_outputs.WORDS.values() for text in covers)
         answer = page.locator(".jp-CodeCell", has_text="check.signed_gap(my_signed_gap)")
         answer.locator(".cm-content").click()
         page.keyboard.press("Shift+Enter")  # whoever begins with the exercise
-        answer.get_by_text(unrun.REMEDY).wait_for(timeout=PATIENCE)
+        answer.get_by_text(cell_order.REMEDY).wait_for(timeout=PATIENCE)
         page.keyboard.press("Escape")
         page.get_by_role("menuitem", name="Run", exact=True).click()
         assert page.get_by_role("menuitem", name="Run All Above Selected Cell").is_visible()

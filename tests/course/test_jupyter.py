@@ -14,7 +14,7 @@ from jupyterlab.commands import get_app_dir
 from jupyterlab_server.config import get_federated_extensions, get_page_config
 
 from calibkit import __main__
-from calibkit.course import checkout, jupyter, unrun, workplace
+from calibkit.course import cell_order, checkout, jupyter, workplace
 
 OVERRIDES = "default_setting_overrides.json"
 OUTPUTS, NEWS = "calibkit-outputs", "@jupyterlab/apputils-extension:announcements"
@@ -76,7 +76,7 @@ def test_the_names_of_the_lessons_have_the_room_of_the_panel():
 
 @pytest.fixture
 def kernel():
-    manager = KernelManager(kernel_spec_manager=unrun.Kernels())
+    manager = KernelManager(kernel_spec_manager=cell_order.Kernels())
     manager.start_kernel()
     client = manager.blocking_client()
     client.start_channels()
@@ -98,7 +98,7 @@ def test_a_cell_that_needs_another_first_says_what_to_do(kernel, code, error, to
     reply = kernel.execute_interactive(code, output_hook=lambda _: None)["content"]
     shown = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(reply["traceback"]))
     assert error in shown
-    assert (unrun.REMEDY in shown) == told
+    assert (cell_order.REMEDY in shown) == told
 
 
 def test_threads_that_somebody_chose_stay(started, monkeypatch):

@@ -6,7 +6,7 @@ from urllib.parse import urlparse
 
 from calibkit import __main__
 from calibkit.course.browser import own_diagram
-from calibkit.course.classroom import reading
+from calibkit.course.classroom import contents
 from calibkit.course.classroom.kits import places
 
 QUESTIONS = own_diagram.questions()
@@ -45,8 +45,8 @@ def test_where_numbers_decide_the_reason_names_them_and_they_say_the_same():
 
 def test_the_network_is_that_of_lesson_00():
     """To half a point: another machine rounds otherwise, and a training ends a little apart."""
-    (lesson,) = reading.chosen(["00"])
-    printed = places.printed(reading.committed(lesson))
+    (lesson,) = contents.chosen(["00"])
+    printed = places.printed(contents.committed(lesson))
     line = re.search(r"the network: +right on ([\d.]+)%.*?([\d.]+)% sure.*?([-+.\d]+)", printed)
     right, sure = (float(line[place]) / 100 for place in (1, 2))
     assert abs(NETWORK["score"]["right"] - right) < 0.005

@@ -12,7 +12,16 @@ import calibkit
 from calibkit.course import checkout, claims, pages, syllabus
 from calibkit.course.classroom.kits import writing
 from calibkit.course.explorers import Explorer, stored
-from calibkit.course.site import api, film, findings, kits, landing, reader, sharing, sources
+from calibkit.course.site import (
+    api,
+    film,
+    findings,
+    kits,
+    landing,
+    sharing,
+    sources,
+    sphinx_extension,
+)
 
 ARGUMENTS, BLOCK = [".. rst-class:: arguments", ""], [".. code-block:: text", ""]
 LAST = ["``w``", "    four", ""]
@@ -23,7 +32,7 @@ def test_headings_of_outputs_are_no_sections():
         '<div class="prose"><h1 id="a">A<a class="anchor-link" href="#a">¶</a></h1></div>'
         '<div><h2 id="b">of an output</h2></div>'
     )
-    found = list(reader.pieces(html))
+    found = list(sphinx_extension.pieces(html))
     assert [(level, place) for level, place, _ in found] == [(1, "a"), (0, "")]
     assert found[0][2] == "A"
 
@@ -46,7 +55,7 @@ def test_headings_of_outputs_are_no_sections():
     ],
 )
 def test_a_docstring_becomes_text_that_sphinx_does_not_misread(written, read):
-    assert reader.as_rst(written) == read
+    assert sphinx_extension.as_rst(written) == read
 
 
 def test_a_verdict_in_an_output_becomes_the_aim_of_a_link_and_prose_does_not():
@@ -286,7 +295,7 @@ def test_the_contents_of_a_module_are_what_a_reader_calls():
 
 
 def test_no_docstring_of_the_package_has_another_form_than_lists_of_arguments():
-    """`name: what it is`, line by line: what `reader.as_rst` reads."""
+    """`name: what it is`, line by line: what `sphinx_extension.as_rst` reads."""
     files = Path(calibkit.__file__).parent.rglob("*.py")
     other = re.compile(r"^ *(Parameters\n *---|Args:\n|:param )", re.MULTILINE)
     assert [path.name for path in files if other.search(path.read_text("utf-8"))] == []

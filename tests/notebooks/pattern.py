@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from calibkit.course import folding, syllabus, verdicts
+from calibkit.course import folded_outputs, syllabus, verdicts
 from calibkit.course.execution import PNG
 from tests.notebooks.lint import END, code_cells, prose
 
@@ -119,9 +119,9 @@ def _predictions(notebook) -> Iterator[str]:
             yield f"{asked} has an answer that prints no number"
     for cell in code_cells(notebook):
         if {"answer", "drawing"} <= {*cell.metadata.get("tags", ())} and not cell.source.startswith(
-            folding.GUESS
+            folded_outputs.GUESS
         ):
-            yield f"the folded cell {cell.source[:40]!r} does not begin with {folding.GUESS!r}"
+            yield f"folded cell {cell.source[:40]!r} does not begin with {folded_outputs.GUESS!r}"
 
 
 def _marks(notebook) -> Iterator[str]:

@@ -8,7 +8,7 @@ import pytest
 from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from calibkit.course import checkout, claims, execution, explorers, folding, verdicts
+from calibkit.course import checkout, claims, execution, explorers, folded_outputs, verdicts
 from calibkit.course.explorers.explorer import refreshed
 from tests.notebooks import lint, pattern
 
@@ -240,4 +240,4 @@ def test_stored_widget_state_is_noticed():
 def test_what_stands_for_a_folded_output_tells_nothing(lesson):
     folded = [c for c in committed(lesson).cells if pattern.hidden(c) and c.get("outputs")]
     for cell in folded:  # JupyterLab shows the first line of the first output
-        assert folding.is_cover(cell.outputs[0]), cell.source[:80]
+        assert folded_outputs.is_cover(cell.outputs[0]), cell.source[:80]

@@ -6,7 +6,7 @@ import pytest
 
 from calibkit import metrics, theory
 from calibkit.course import check, checkout, execution
-from calibkit.course.classroom import reading
+from calibkit.course.classroom import contents
 
 SOLUTION = re.compile(r"<summary>Solution</summary>.*?```python\n(.*?)```", flags=re.DOTALL)
 
@@ -17,7 +17,7 @@ def exercises():
     for lesson in checkout.lessons():
         cells = execution.read(lesson).cells
         for place, cell in enumerate(cells):
-            called = reading.CHECKED.search(cell.source)
+            called = contents.CHECKED.search(cell.source)
             if cell.cell_type == "code" and called:
                 found.append((lesson.name, *called.groups(), cell.source, cells[place + 1].source))
     return found

@@ -12,16 +12,16 @@ from torch import nn
 from calibkit.course import checkout
 from calibkit.course.classroom import slicing
 from calibkit.course.execution import PNG
-from calibkit.course.experiments import faded, soft_targets
+from calibkit.course.experiments import focal_gammas, soft_targets
 from calibkit.course.scale import budget
 
 SOURCE = checkout.root() / "notebooks" / "source"
-EXPERIMENTS = Path(faded.__file__).parent
+EXPERIMENTS = Path(focal_gammas.__file__).parent
 FILES = sorted({*SOURCE.rglob("*.py"), *EXPERIMENTS.glob("*.py")})
 NETWORK = re.compile(r"(?:(two) )?(?:hidden )?layers of (\d+) units")
 # By file the networks that its texts name, as an expression in the names of its code.
 NETWORKS = {
-    "faded.py": [faded.trial(budget("smoke"), 0.0, 0.0, 0).model],
+    "focal_gammas.py": [focal_gammas.trial(budget("smoke"), 0.0, 0.0, 0).model],
     "soft_targets.py": [soft_targets.trial(budget("smoke"), "smoothing", 0.0, 0.0, 0).model],
     "00_start_here.py": ["network()"],
     "03_overconfidence.py": ["recipe(**plain, seed=0).model()"],

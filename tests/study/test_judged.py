@@ -8,7 +8,7 @@ import pytest
 from study import factorial, judged, page
 
 from calibkit.course import checkout, register
-from calibkit.course.experiments import nights
+from calibkit.course.experiments import photograph_runs
 
 LISTED = register.read()
 SEEDS = factorial.seeds(LISTED.data["digits"])
@@ -91,7 +91,7 @@ def test_nobody_looks_between(synthetic):
 
 
 def test_photographs_are_tuned_by_the_state_that_is_judged():
-    runs = nights.table()
+    runs = photograph_runs.table()
     for state, by, measure, column in (
         ("as trained", "calibration_nll", "ECE", "test_ece"),
         ("after T", "calibration_scaled_nll", "NLL", "scaled_nll"),

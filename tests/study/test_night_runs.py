@@ -9,7 +9,7 @@ from study import night_runs
 from study.night_runs import SETTING, Run
 
 from calibkit import metrics, recalibration
-from calibkit.course.experiments import nights
+from calibkit.course.experiments import photograph_runs
 from calibkit.lab.data import prepared
 
 TINY = replace(
@@ -59,14 +59,14 @@ def test_the_list_begins_with_what_lessons_show_and_names_nothing_twice():
 
 def test_each_run_is_stored_as_the_row_that_its_logits_give(root, tmp_path, listed):
     assert finish(root, tmp_path) == 0
-    table = nights.table(None, tmp_path)
-    assert list(table) == nights.COLUMNS
-    keys = table[nights.KEY].itertuples(index=False, name=None)
+    table = photograph_runs.table(None, tmp_path)
+    assert list(table) == photograph_runs.COLUMNS
+    keys = table[photograph_runs.KEY].itertuples(index=False, name=None)
     assert set(keys) == {run.key for run in LIST}
-    assert set(nights.table(folder=tmp_path).network) == {"ConvNet-24"}
+    assert set(photograph_runs.table(folder=tmp_path).network) == {"ConvNet-24"}
     for one in table.itertuples():
         where = (one.loss, one.seed, one.decay, one.network, tmp_path)
-        kept, history = nights.logits(*where), nights.epochs(*where)
+        kept, history = photograph_runs.logits(*where), photograph_runs.epochs(*where)
         probs, labels = kept["test"].softmax(dim=1), kept["test_labels"]
         scaler = recalibration.TemperatureScaler().fit(kept["cal"], kept["cal_labels"])
         assert metrics.accuracy(probs, labels) == pytest.approx(one.test_accuracy, abs=0.026)
@@ -81,7 +81,7 @@ def test_each_run_is_stored_as_the_row_that_its_logits_give(root, tmp_path, list
 
 def test_what_is_stored_is_not_trained_again(root, tmp_path, listed, monkeypatch, capsys):
     finish(root, tmp_path, network="ConvNet-24")
-    first = (tmp_path / nights.FOLDER / nights.TABLE).read_bytes()
+    first = (tmp_path / photograph_runs.FOLDER / photograph_runs.TABLE).read_bytes()
     asked, really = [], night_runs.trained
 
     def remembered(run, *setting, **options):
@@ -91,7 +91,9 @@ def test_what_is_stored_is_not_trained_again(root, tmp_path, listed, monkeypatch
     monkeypatch.setattr(night_runs, "trained", remembered)
     finish(root, tmp_path)
     assert asked == LIST[:2]
-    assert (tmp_path / nights.FOLDER / nights.TABLE).read_bytes().startswith(first)
+    assert (
+        (tmp_path / photograph_runs.FOLDER / photograph_runs.TABLE).read_bytes().startswith(first)
+    )
     finish(root, tmp_path)
     assert asked == LIST[:2]
     assert capsys.readouterr().out.endswith("Every run of the list is stored.\n")
@@ -136,7 +138,7 @@ def test_a_loss_that_stops_being_finite_is_told_and_passed_over(
 
 def test_a_write_that_breaks_leaves_the_old_file_and_no_part(root, tmp_path, listed, monkeypatch):
     finish(root, tmp_path, network="ConvNet-24")
-    home = tmp_path / nights.FOLDER
+    home = tmp_path / photograph_runs.FOLDER
     before = {path.name: path.read_bytes() for path in home.iterdir()}
 
     def broken(file, **arrays):

@@ -11,7 +11,7 @@ from study import engine, photographs, reports
 from study.experiment import Result
 
 from calibkit.course import checkout, experiments
-from calibkit.course.experiments import nights
+from calibkit.course.experiments import photograph_runs
 
 FOLDER = checkout.root() / "notebooks" / "results"
 PAGES = sorted(
@@ -38,7 +38,7 @@ def machine(monkeypatch):
 
 
 def of_a_series(page):
-    return page.removeprefix("night/") in nights.SERIES
+    return page.removeprefix("night/") in photograph_runs.SERIES
 
 
 def result(page, monkeypatch):
@@ -88,8 +88,8 @@ def test_a_stored_table_gives_its_files_again(page, machine, monkeypatch, tmp_pa
 def test_every_stored_table_has_its_report_and_is_read():
     tables = sorted(path.stem for path in FOLDER.glob("night/*.csv") if "epochs" not in path.stem)
     pages = {page.removeprefix("night/") for page in PAGES if page.startswith("night")}
-    assert {*tables, *nights.SERIES} == pages
-    assert set(tables).isdisjoint(nights.SERIES)  # no run is stored twice
+    assert {*tables, *photograph_runs.SERIES} == pages
+    assert set(tables).isdisjoint(photograph_runs.SERIES)  # no run is stored twice
     assert len(PAGES) == 30
     mnist = experiments.stored("noise", "night", FOLDER, dataset="mnist")
     assert not mnist.equals(experiments.stored("noise", "night", FOLDER))

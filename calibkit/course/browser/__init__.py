@@ -16,7 +16,7 @@ from typing import Any
 
 from calibkit import __version__
 from calibkit.auditing import intervals
-from calibkit.course import shell
+from calibkit.course import page_templates
 from calibkit.lab.data.handwriting import BRIGHTEST, all_digits
 
 HERE = Path(__file__).parent
@@ -56,7 +56,7 @@ def assemble(
     for name, value in data.items():  # JSON in which no tag can begin
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
         blocks.append(f'<script type="application/json" id="{name}">{text}</script>')
-    filled = {"policy": shell.policy(code, style), "style": style, "script": code}
+    filled = {"policy": page_templates.policy(code, style), "style": style, "script": code}
     filled |= {"data": "\n".join(blocks)} | dict(words or {})
     # each {{ place }} is filled once, whatever the fillings hold
     text = template.read_text(encoding="utf-8")

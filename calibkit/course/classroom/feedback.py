@@ -9,7 +9,7 @@ import re
 import shlex
 from pathlib import Path
 
-from calibkit.course import shell
+from calibkit.course import page_templates
 from calibkit.course.classroom.grading import UNKNOWN, Gradebook, Marked
 
 UNSAFE = re.compile(r'[\\/:*?"<>|\x00-\x1f]')  # in names of files, on one system or another
@@ -30,7 +30,7 @@ def page(book: Gradebook, marked: Marked) -> str:
     """The page of one student."""
     student = _plain(marked.student)
     words = {"title": f"Feedback: {student}", "book": book, "marked": marked, "unknown": UNKNOWN}
-    return shell.render("feedback.html", **words, quoted=shlex.quote(marked.student))
+    return page_templates.render("feedback.html", **words, quoted=shlex.quote(marked.student))
 
 
 def _file(student: str, used: set[str]) -> str:
@@ -51,4 +51,4 @@ def _printable(text: str) -> str:
     return "".join(sign for sign in text if sign.isprintable() or sign == "\n")
 
 
-shell.TEMPLATES.filters |= {"plain": _plain, "printable": _printable}
+page_templates.TEMPLATES.filters |= {"plain": _plain, "printable": _printable}

@@ -15,7 +15,7 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from calibkit.course import check, checkout, execution
-from calibkit.course.classroom import reading
+from calibkit.course.classroom import contents
 
 BESIDE = ("results", "images")  # what lessons load and show
 NOTES = "teaching"  # the folder of the notes, beside the notebooks
@@ -58,8 +58,8 @@ def key(folder: str | Path, only: Iterable[str] = ()) -> tuple[list[Path], list[
     Raises ValueError for a folder that is not empty.
     """
     folder, paths, verdicts = empty(folder), [], []
-    for lesson in reading.chosen(only):
-        notebook, said = answered(lesson.name, reading.committed(lesson))
+    for lesson in contents.chosen(only):
+        notebook, said = answered(lesson.name, contents.committed(lesson))
         paths.append(_write(notebook, folder, f"{lesson.name}_key"))
         verdicts += [f"{lesson.name[:2]} {checker}: {reply}" for checker, reply in said.items()]
     return paths, verdicts
@@ -71,17 +71,17 @@ def without_answers(notebook):
     def kept(found: re.Match) -> str:
         """Without a folded solution; under a question a place for the answer."""
         title = found["title"].strip()
-        if title == reading.SOLUTION:
+        if title == contents.SOLUTION:
             return ""
-        if title == reading.ANSWER:
+        if title == contents.ANSWER:
             return OWN_WORDS
-        return f"**{title}**\n\n{OWN_WORDS}" if reading.QUESTION.match(title) else found[0]
+        return f"**{title}**\n\n{OWN_WORDS}" if contents.QUESTION.match(title) else found[0]
 
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
         else:
-            text = reading.FOLDED.sub(kept, cell.source)
+            text = contents.FOLDED.sub(kept, cell.source)
             cell.source = re.sub(r"\n{3,}", "\n\n", text).strip()
     return notebook
 
@@ -89,15 +89,15 @@ def without_answers(notebook):
 def annotated(lesson: checkout.Lesson, notebook):
     """The notebook with open answers, notes under the section that they are about, and mistakes."""
     said, cells = notes(lesson), []
-    opening = rf"<details>(?=<summary>({reading.SOLUTION}|{reading.ANSWER}|\d+\.))"
+    opening = rf"<details>(?=<summary>({contents.SOLUTION}|{contents.ANSWER}|\d+\.))"
     for cell in notebook.cells:
         cells.append(cell)
         if cell.cell_type == "code":
-            if called := reading.CHECKED.search(cell.source):
+            if called := contents.CHECKED.search(cell.source):
                 cells.append(_for_teacher(misconceptions(called[1])))
             continue
         cell.source = re.sub(opening, "<details open>", cell.source)
-        headings = [found[0].lstrip("# ") for found in reading.HEADING.finditer(cell.source)]
+        headings = [found[0].lstrip("# ") for found in contents.HEADING.finditer(cell.source)]
         for heading in ["", *headings] if cell.source.startswith("# ") else headings:
             if said.get(heading):
                 name = heading or "Before the class"
@@ -137,10 +137,10 @@ def answered(lesson: str, notebook):
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     tagged = [place for place, c in enumerate(code) if "parameters" in c.metadata.get("tags", ())]
     imports = code[max(0, tagged[0] - 1) if tagged else 0]  # the last cell before the parameters
-    cells = [new_markdown_cell(f"# Key to {reading.title(notebook)}")]
+    cells = [new_markdown_cell(f"# Key to {contents.title(notebook)}")]
     cells.append(new_code_cell(imports.source, execution_count=1))
     replies: dict[str, str] = {}
-    for task in reading.exercises(lesson, notebook):
+    for task in contents.exercises(lesson, notebook):
         cells.append(new_markdown_cell(f"## Exercise: {task.title}\n\n{task.text}"))
         if not task.checker:
             cells.append(new_markdown_cell(f"**Answer.**\n\n{task.solution}"))
@@ -150,10 +150,10 @@ def answered(lesson: str, notebook):
         result = new_output("execute_result", {"text/plain": reply}, **count)
         call = f"{task.solution}\n\n\ncheck.{task.checker}({task.function})"
         cells.append(new_code_cell(call, outputs=[result], **count))
-    asked = reading.questions(lesson, notebook)
+    asked = contents.questions(lesson, notebook)
     recall = [f"**{question.number}. {question.text}**\n\n{question.answer}" for question in asked]
-    further = reading.section(reading.prose(notebook), "Go further")
-    told = reading.FOLDED.sub(
+    further = contents.section(contents.prose(notebook), "Go further")
+    told = contents.FOLDED.sub(
         lambda found: f"**{found['title']}.**\n\n{found['body'].strip()}", further
     )
     variables = "(Code in these answers needs the lesson's own variables.)"
@@ -162,7 +162,7 @@ def answered(lesson: str, notebook):
     return new_notebook(cells=cells, metadata={"kernelspec": execution.KERNEL}), replies
 
 
-def solved(task: reading.Exercise):
+def solved(task: contents.Exercise):
     """The function that the folded solution defines; it is the course's own code."""
     import torch
 
@@ -178,7 +178,7 @@ def _written(folder: str | Path, only: Iterable[str], form: Callable) -> list[Pa
 
     Links lead to those lessons alone that are there.
     """
-    folder, lessons = empty(folder), reading.chosen(only)
+    folder, lessons = empty(folder), contents.chosen(only)
     names, home, written = {lesson.name for lesson in lessons}, checkout.root() / "notebooks", []
     for name in BESIDE:
         shutil.copytree(home / name, folder / name)
@@ -187,7 +187,7 @@ def _written(folder: str | Path, only: Iterable[str], form: Callable) -> list[Pa
             text = ABSENT.sub(r"\g<words>", page.read_text(encoding="utf-8"))
             (folder / page.name).write_text(_with_links(text, names), encoding="utf-8")
     for lesson in lessons:
-        notebook = form(lesson, reading.committed(lesson))
+        notebook = form(lesson, contents.committed(lesson))
         for cell in notebook.cells:
             if cell.cell_type == "markdown":
                 cell.source = _with_links(cell.source, names)
@@ -202,7 +202,7 @@ def _evidence(lessons: list[Path]) -> list[Path]:
         if path.stem in by_name:
             folder = path.parent / checkout.EVIDENCE
             folder.mkdir(exist_ok=True)
-            written.append(_write(reading.committed(by_name[path.stem]), folder, path.stem))
+            written.append(_write(contents.committed(by_name[path.stem]), folder, path.stem))
     return written
 
 

@@ -24,7 +24,7 @@ from calibkit import validate
 from calibkit.course import check, checkout
 from calibkit.course.check import running
 from calibkit.course.check.engine import Exercise, Reply
-from calibkit.course.classroom import reading, sandbox, submissions, unseen
+from calibkit.course.classroom import contents, sandbox, submissions, unseen
 from calibkit.course.classroom.submissions import Submission
 
 SEEDS = 10**9  # a spreadsheet keeps such a number exactly
@@ -239,8 +239,8 @@ def grade(
     handed_in = submissions.of(students, handed_in)
     seed = secrets.randbelow(SEEDS) if seed is None else validate.integer("seed", seed, 0)
     # the course's own solution as a student's
-    (lesson,), task = reading.chosen([asked[0].lesson]), asked[0]
-    cells = reading.filled(reading.committed(lesson), [task])
+    (lesson,), task = contents.chosen([asked[0].lesson]), asked[0]
+    cells = contents.filled(contents.committed(lesson), [task])
     own = _graded(Submission("calibkit", {f"{task.lesson}.ipynb": cells}), task, seed, walls or [])
     if own.points != 1:
         raise ValueError(
@@ -255,12 +255,12 @@ def grade(
     return Gradebook(seed, titles, tuple(marked), tuple(unknown))
 
 
-def _tasks(only: Iterable[str], exercises: set[str]) -> list[reading.Exercise]:
+def _tasks(only: Iterable[str], exercises: set[str]) -> list[contents.Exercise]:
     """The exercises in code of the lessons, in order; those named, if any are."""
     tasks = [
         task
-        for lesson in reading.chosen(only)
-        for task in reading.exercises(lesson.name, reading.committed(lesson))
+        for lesson in contents.chosen(only)
+        for task in contents.exercises(lesson.name, contents.committed(lesson))
         if task.checker
     ]
     known = [task.checker for task in tasks]
@@ -270,21 +270,21 @@ def _tasks(only: Iterable[str], exercises: set[str]) -> list[reading.Exercise]:
     return [task for task in tasks if not exercises or task.checker in exercises]
 
 
-def _cells(submission: Submission, task: reading.Exercise) -> tuple[list[str], str] | None:
+def _cells(submission: Submission, task: contents.Exercise) -> tuple[list[str], str] | None:
     """The notebook that holds an exercise, the last by name, and the function's name there.
 
     One that calls the checker comes before one that only names the function.
     """
     texts = [("\n".join(cells), cells) for cells in reversed(submission.notebooks.values())]
     for text, cells in texts:
-        for checker, name in reversed(reading.CHECKED.findall(text)):
+        for checker, name in reversed(contents.CHECKED.findall(text)):
             if checker == task.checker:
                 return cells, name
     holding = (cells for text, cells in texts if task.function in text)
     return next(((cells, task.function) for cells in holding), None)
 
 
-def _graded(submission: Submission, task: reading.Exercise, seed: int, walls: list[str]) -> Grade:
+def _graded(submission: Submission, task: contents.Exercise, seed: int, walls: list[str]) -> Grade:
     handed_in = _cells(submission, task)
     if handed_in is None:
         return Grade(0, NOT_HANDED_IN)

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from nbconvert.filters.markdown_mistune import MarkdownWithMath
 
-from calibkit.course import checkout, explorers, pages, shell
-from calibkit.course.classroom import reading
+from calibkit.course import checkout, explorers, page_templates, pages
+from calibkit.course.classroom import contents
 from calibkit.course.execution import PNG
 from calibkit.pictures import svg
 
@@ -30,7 +30,7 @@ def write(folder: str | Path, only: Iterable[str] = ()) -> list[Path]:
     """Write NAME.html for each lesson into a folder."""
     folder, written = Path(folder), []
     folder.mkdir(parents=True, exist_ok=True)
-    for lesson in reading.chosen(only):
+    for lesson in contents.chosen(only):
         path = folder / f"{lesson.name}.html"
         path.write_text(handout(lesson), encoding="utf-8")
         written.append(path)
@@ -39,13 +39,13 @@ def write(folder: str | Path, only: Iterable[str] = ()) -> list[Path]:
 
 def handout(lesson: checkout.Lesson) -> str:
     """The page of a lesson, from its committed notebook."""
-    notebook = reading.committed(lesson)
+    notebook = contents.committed(lesson)
     if lesson.name in FRAMES:
         shown = [(row(one), one.readout) for one in frames(*FRAMES[lesson.name])]
     else:
         shown = [(image(source, alt), alt) for source, alt in figures(notebook)]
     name = pages.title(notebook)
-    return shell.render(
+    return page_templates.render(
         "handout.html",
         title=f"{name}: handout",
         heading=name,
@@ -78,12 +78,12 @@ def row(frame: explorers.Frame, tag: str = "div") -> str:
 
 def question(notebook) -> str:
     """The question that the lesson opens with."""
-    return re.findall(r"\*\*Question\.\*\*.*?(?=\n\n)", reading.prose(notebook), re.DOTALL)[0]
+    return re.findall(r"\*\*Question\.\*\*.*?(?=\n\n)", contents.prose(notebook), re.DOTALL)[0]
 
 
 def takeaways(notebook) -> str:
     """The numbered sentences, without what follows them and without the codes of verdicts."""
-    text = reading.section(reading.prose(notebook), TAKEAWAYS)
+    text = contents.section(contents.prose(notebook), TAKEAWAYS)
     return CODES.sub("", re.split(r"\n\n(?!\d\.)", text)[0])
 
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from calibkit.course.classroom import reading
-from calibkit.course.classroom.reading import Question
+from calibkit.course.classroom import contents
+from calibkit.course.classroom.contents import Question
 
 SPECIAL = re.compile(r"([~=#{}:\\])")  # what GIFT reads as its own signs
 HEAD = "Name: ______________________________ Date: ______________"
@@ -24,8 +24,8 @@ def bank(only: Iterable[str] = ()) -> list[Question]:
     """All recall questions, lesson by lesson."""
     return [
         question
-        for lesson in reading.chosen(only)
-        for question in reading.questions(lesson.name, reading.committed(lesson))
+        for lesson in contents.chosen(only)
+        for question in contents.questions(lesson.name, contents.committed(lesson))
     ]
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from calibkit.course import checkout
-from calibkit.course.classroom import grading, reading, submissions
+from calibkit.course.classroom import contents, grading, submissions
 
 SOURCE = Path("notebooks", "teaching", "rubrics.md")
 PART = re.compile(r"^## (?P<lesson>\w+): (?P<title>.+)\n(?P<rows>[^#]*)", re.MULTILINE)
@@ -46,7 +46,7 @@ class Rubric:
 def every(only: Iterable[str] = ()) -> list[Rubric]:
     """The rubrics of the lessons whose names start with one of `only`, in order."""
     text = (checkout.root() / SOURCE).read_text(encoding="utf-8")
-    lessons = {lesson.name for lesson in reading.chosen(only)}
+    lessons = {lesson.name for lesson in contents.chosen(only)}
     found = []
     for part in PART.finditer(text):
         rows = ROW.finditer(part["rows"])

@@ -118,7 +118,7 @@ def withhold(name: str) -> None:
     )
     if not isinstance(found, type):
         # the same function object stands in many modules under many names; its code is one, and of
-        # an entry (`calibkit.edge`) it is the code that is entered
+        # an entry (`calibkit.torch_defaults`) it is the code that is entered
         found = inspect.unwrap(found)
     # code can be exchanged for code of as many free variables
     free = () if isinstance(found, type) else found.__code__.co_freevars

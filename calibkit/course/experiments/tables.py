@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from calibkit.course import checkout
-from calibkit.course.experiments import nights
+from calibkit.course.experiments import photograph_runs
 
 USUAL = {"captions": "Multi30k", "text": None}  # the dataset that file names leave out ...
 PHOTOGRAPHS = "cifar10"  # ... and that of all other experiments
@@ -33,7 +33,7 @@ def stored(
     folder = checkout.results() if folder is None else folder
     path = folder / scale / f"{stem(name, dataset, part)}.csv"
     if of_a_series(name, scale, dataset) and not path.exists():
-        return nights.of_experiment(name, part, folder)
+        return photograph_runs.of_experiment(name, part, folder)
     if not path.exists():
         of = f" --dataset {dataset}" if dataset else ""
         raise FileNotFoundError(
@@ -77,5 +77,5 @@ def stem(name: str, dataset: str | None = None, part: str = "", network: str | N
 
 
 def of_a_series(name: str, scale: str, dataset: str | None = None) -> bool:
-    """Whether its runs are among those of `nights`, where each is stored once."""
-    return scale == "night" and stem(name, dataset) in nights.SERIES
+    """Whether its runs are among those of `photograph_runs`, where each is stored once."""
+    return scale == "night" and stem(name, dataset) in photograph_runs.SERIES

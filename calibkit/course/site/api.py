@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import calibkit
-from calibkit.course.site.reader import as_rst
+from calibkit.course.site.sphinx_extension import as_rst
 
 # What a reader imports. Modules that only serve others (checks of arguments, pages, runners) are
 # described where they stand, in their source.
@@ -46,8 +46,8 @@ SECTIONS = {
         "Intervals and tests": ("bootstrap", "paired", "testing"),
         "Accuracy and ranking": ("scores",),
         "Decisions": ("decisions",),
-        "Top labels, batches and maps": ("top", "streams", "maps"),
-        "By confidence and hits": ("of_hits",),
+        "Top labels, batches and maps": ("top", "streams", "segmentation"),
+        "By confidence and hits": ("by_hits",),
     },
     "recalibration": {
         "One temperature": ("temperature",),

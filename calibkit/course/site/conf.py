@@ -2,7 +2,7 @@
 
 project = "calibkit"
 html_title = "calibkit"
-extensions = ["sphinx.ext.autodoc", "calibkit.course.site.reader"]
+extensions = ["sphinx.ext.autodoc", "calibkit.course.site.sphinx_extension"]
 root_doc = "index"
 
 html_theme = "furo"

@@ -21,11 +21,20 @@ from nbformat import NotebookNode
 
 from calibkit.course import browser, checkout, claims, pages, syllabus, verdicts
 from calibkit.course.browser import six_files
-from calibkit.course.classroom.reading import prose
+from calibkit.course.classroom.contents import prose
 from calibkit.course.explorers import library, networks, stored
 from calibkit.course.explorers.explorer import EXPLORER, refreshed
-from calibkit.course.site import api, figures, findings, graph, kits, landing, reader, sharing
-from calibkit.course.site.reader import SUFFIX
+from calibkit.course.site import (
+    api,
+    figures,
+    findings,
+    graph,
+    kits,
+    landing,
+    sharing,
+    sphinx_extension,
+)
+from calibkit.course.site.sphinx_extension import SUFFIX
 
 # Pages of text, by name: those for teachers, how to run the course, and those behind the findings.
 TEACHERS = re.compile(r"class|commands|kit|scales|your_numbers_differ|your_own_diagram")
@@ -271,7 +280,7 @@ def write(folder: Path) -> None:
     told = {lesson.stem: lesson.question for lesson in every} | {"index": DESCRIPTION}
     order = [*(lesson.stem for lesson in course), "findings"]
     about = {"headline": question, "described": told, "shop": BAR, "order": order}
-    (folder / reader.ABOUT).write_text(json.dumps(about), encoding="utf-8")
+    (folder / sphinx_extension.ABOUT).write_text(json.dumps(about), encoding="utf-8")
 
 
 def _rendered(template: str, **words: Any) -> str:

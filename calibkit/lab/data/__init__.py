@@ -1,6 +1,6 @@
 """Datasets whose truth is known, and the two containers that every lesson passes around."""
 
-from calibkit import edge
+from calibkit import torch_defaults
 from calibkit.lab.data.dataset import Dataset, Splits, from_batches
 from calibkit.lab.data.digits_in_noise import NoisyDigits, noisy_digits
 from calibkit.lab.data.gaussians import Clusters, clusters
@@ -15,4 +15,4 @@ __all__ = [
     "noisy_digits", "notes", "splits_of",
 ]  # fmt: skip
 
-edge.guard(globals())
+torch_defaults.guard(globals())

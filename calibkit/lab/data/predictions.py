@@ -8,7 +8,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from calibkit import devices, edge, validate
+from calibkit import devices, torch_defaults, validate
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Predictions:
         return len(self.labels)
 
     @cached_property
-    @edge.entry
+    @torch_defaults.entry
     def probs(self) -> Tensor:
         """(n, K) softmax of the logits."""
         return self.logits.softmax(dim=1)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from calibkit import devices, edge
+from calibkit import devices, torch_defaults
 from calibkit.lab.data.dataset import Dataset
 from calibkit.lab.data.predictions import Predictions
 from calibkit.lab.training.device import memory_format, own_randomness, same_type
@@ -75,7 +75,7 @@ class Run:
         return devices.moved(kept, "cpu") | {"trial": self.trial.on_cpu()}
 
     @cached_property
-    @edge.entry
+    @torch_defaults.entry
     def model(self) -> nn.Module:
         """The trained network in eval mode, where the state lies."""
         device = next((tensor.device for tensor in self.state.values()), torch.device("cpu"))

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from calibkit import metrics, validate
-from calibkit.course.experiments import nights
+from calibkit.course.experiments import photograph_runs
 from calibkit.course.experiments.networks import BINS, DIAGRAM, FOLDER, KEYS, NAME, kappas
 from calibkit.course.experiments.tables import stored as stored_table
 from calibkit.course.scale import budget
@@ -169,15 +169,15 @@ def _value_of(name: str, value) -> str:
 def _from_runs() -> list[pd.DataFrame]:
     """Weight decay, and the epochs of three trainings, from the runs whose logits are stored."""
     rows, epochs = [], []
-    for one in nights.table().sort_values(["decay", "seed"]).itertuples():
+    for one in photograph_runs.table().sort_values(["decay", "seed"]).itertuples():
         if one.loss != "cross-entropy":
             continue
-        kept = nights.logits(one.loss, one.seed, one.decay)
+        kept = photograph_runs.logits(one.loss, one.seed, one.decay)
         view = View(one.train_accuracy, kept["test"].softmax(dim=1), kept["test_labels"])
         key = ["03", "weight decay", "photographs", f"weight decay {one.decay:g}", one.seed]
         rows.append([*key, *row(view).values()])
         if one.decay == 5e-4:
-            epochs += _epochs(nights.epochs(one.loss, one.seed, one.decay), one.seed)
+            epochs += _epochs(photograph_runs.epochs(one.loss, one.seed, one.decay), one.seed)
     columns = [*KEYS, *NUMBERS, *DIAGRAM]
     path = _by_value(pd.DataFrame(epochs, columns=columns))
     return [pd.DataFrame(rows, columns=columns).assign(joined=1), path.assign(joined=1)]

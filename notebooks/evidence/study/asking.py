@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from calibkit import metrics, recalibration, validate
-from calibkit.course.experiments import again, answers, facts, invented, strengths
+from calibkit.course.experiments import answers, facts, fresh_seeds, hallucination, strengths
 from calibkit.course.experiments.answers import (
     KINDS,
     WAYS,
@@ -269,7 +269,7 @@ def run(
 # --- what a model invents
 
 
-def unsure(known: Learned, told: invented.Written, limit: float, seed: int = 0) -> Tensor:
+def unsure(known: Learned, told: hallucination.Written, limit: float, seed: int = 0) -> Tensor:
     """(n,) where the probability by meaning of the model's best answer is below `limit`."""
     prompts = facts.prompts(told.question.clamp(min=0), seed)
     found = most_probable_meaning(answers.by_wording(known.model, prompts))
@@ -279,26 +279,28 @@ def unsure(known: Learned, told: invented.Written, limit: float, seed: int = 0) 
 def inventions(rare: float, seed: int, sentences: int, steps: int, written: int) -> list[dict]:
     """Rows of one world without wrong sentences: as trained (limit 0), and for each limit."""
     known = answers.learned(rare, 0.0, seed, sentences=sentences, steps=steps)
-    told = invented.write(known, written, seed)
+    told = hallucination.write(known, written, seed)
     single = facts.good_turing(facts.mentions(known.text).sum(dim=1))
     missing = facts.missing_mass(known.world, known.text)
     rows = []
-    for limit in (0.0, *invented.LIMITS):
-        found = invented.measure(known, told, unsure(known, told, limit, seed) if limit else None)
+    for limit in (0.0, *hallucination.LIMITS):
+        found = hallucination.measure(
+            known, told, unsure(known, told, limit, seed) if limit else None
+        )
         rows.append({
             "rare": rare, "steps": steps, "seed": seed, "limit": limit, "singles": single.estimate,
             "low": single.low, "high": single.high, "missing": missing, **found,
-            "bound": invented.bound(missing, found["miscalibration"]),
+            "bound": hallucination.bound(missing, found["miscalibration"]),
         })  # fmt: skip
     return rows
 
 
 def run_inventions(
-    shares=invented.SHARES,
-    steps=invented.STEPS,
+    shares=hallucination.SHARES,
+    steps=hallucination.STEPS,
     seeds=range(5),
     sentences=6_000,
-    written=invented.WRITTEN,
+    written=hallucination.WRITTEN,
     **options,
 ) -> pd.DataFrame:
     """The rows of `inventions` of all shares, steps and seeds; options as of `sweep.results`."""
@@ -318,6 +320,8 @@ AGAIN = {**RUNS, "invented": partial(run_inventions, shares=(0.3,))}  # the shar
 if __name__ == "__main__":
     name = validate.choice("name", sys.argv[1], tuple(RUNS))
     if "again" in sys.argv[2:]:
-        strengths.keep(AGAIN[name](seeds=SEEDS, jobs=1), again.path(name))
+        strengths.keep(AGAIN[name](seeds=SEEDS, jobs=1), fresh_seeds.path(name))
     else:
-        strengths.keep(RUNS[name](jobs=1), {"answers": answers, "invented": invented}[name].PATH)
+        strengths.keep(
+            RUNS[name](jobs=1), {"answers": answers, "invented": hallucination}[name].PATH
+        )

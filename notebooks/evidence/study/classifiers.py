@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import pandas as pd
 
 from calibkit import metrics, recalibration
-from calibkit.course.experiments import nights
+from calibkit.course.experiments import photograph_runs
 from calibkit.lab import sweep
 from calibkit.lab.data import Predictions
 
@@ -24,7 +24,7 @@ HISTORY = ["epoch", "train_loss", "train_accuracy", "head_norm", *(f"test_{w}" f
 
 
 def measures(train: Predictions, calibration: Predictions, test: Predictions) -> dict[str, float]:
-    """What a row has of its predictions: `nights.MEASURES`, in their order."""
+    """What a row has of its predictions: `photograph_runs.MEASURES`, in their order."""
     row: dict[str, float] = {}
     for name, part in {"train": train, "calibration": calibration, "test": test}.items():
         row |= {
@@ -56,11 +56,11 @@ def measures(train: Predictions, calibration: Predictions, test: Predictions) ->
         "test_s99": held,
         "test_s99_accuracy": hit,
     }
-    return {name: row[name] for name in nights.MEASURES}
+    return {name: row[name] for name in photograph_runs.MEASURES}
 
 
 def row(outcome: sweep.Outcome) -> dict[str, float]:
-    """What the table of an experiment has of a run: some of `measures`, called as in `nights`.
+    """What the table of an experiment has of a run: some `measures`, named as in `photograph_runs`.
 
     The training accuracy is that of the last epoch, as it was met.
     """
@@ -69,7 +69,7 @@ def row(outcome: sweep.Outcome) -> dict[str, float]:
     found["test_confidence"] -= found["test_accuracy"]
     found["seconds"] = outcome.seconds
     met = {"train_accuracy": outcome.history.train_accuracy.iloc[-1]}
-    return met | {new: found[old] for old, new in nights.AGAIN.items()}
+    return met | {new: found[old] for old, new in photograph_runs.AGAIN.items()}
 
 
 def rows(

@@ -1,7 +1,7 @@
 """The list of runs on photographs, and what trains those of them that are not stored yet.
 
 `python -m calibkit reproduce nights` goes through the list in the order of what lessons show first.
-What it leaves is read by `nights`.
+What it leaves is read by `photograph_runs`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import pandas as pd
 import torch
 
 from calibkit import losses, mixing, validate
-from calibkit.course.experiments import nights
+from calibkit.course.experiments import photograph_runs
 from calibkit.lab import training
 from calibkit.lab.data import Predictions
 from study import classifiers, photographs
@@ -96,7 +96,7 @@ def runs(seeds: int = SEEDS) -> list[Run]:
                 for loss in names:
                     yield from (Run(network, loss, decay, seed) for decay in decays)
 
-    here = (nights.NETWORK,)
+    here = (photograph_runs.NETWORK,)
     return [
         *block(here, ("cross-entropy", "focal, gamma 3", "FLSD-53")),
         *block(("ResNet-8", "LeNet-5"), ("cross-entropy",)),
@@ -115,7 +115,9 @@ def left(seeds: int = SEEDS, network: str | None = None, folder: Path | None = N
     """
     if network is not None:
         validate.choice("network", network, tuple(photographs.NETWORKS))
-    done = set(nights.table(None, folder)[nights.KEY].itertuples(index=False, name=None))
+    done = set(
+        photograph_runs.table(None, folder)[photograph_runs.KEY].itertuples(index=False, name=None)
+    )
     wanted = (run for run in runs(seeds) if network in (None, run.network))
     return [run for run in wanted if run.key not in done]
 
@@ -148,7 +150,7 @@ def run_all(
     waiting = left(SEEDS if seeds is None else seeds, network, folder)
     jobs = validate.integer("jobs", jobs or 1, 1)
     told = revision()
-    print(_summary(waiting, nights.table(None, folder), jobs), flush=True)
+    print(_summary(waiting, photograph_runs.table(None, folder), jobs), flush=True)
     call = joblib.delayed(_attempted)
     work = (call(run, setting, root, device) for run in waiting)
     at_once = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch=jobs)
@@ -159,9 +161,11 @@ def run_all(
             failed, text = failed + 1, f"failed: {made}"
         else:
             row, arrays, history = made
-            nights.keep({**row, "revision": told}, arrays, history, folder)
+            photograph_runs.keep({**row, "revision": told}, arrays, history, folder)
             text = _line(row)
-        after = f"left: {len(rest)}, {hours(rest, nights.table(None, folder)) / jobs:.1f} h"
+        after = (
+            f"left: {len(rest)}, {hours(rest, photograph_runs.table(None, folder)) / jobs:.1f} h"
+        )
         print(f"{time.strftime('%H:%M:%S')} {run}: {text}; {after}", flush=True)
     return failed
 
@@ -206,7 +210,7 @@ def trained(
     if made.interrupted:
         raise KeyboardInterrupt
     parts = {**made.predictions, "train": made.predict(splits.train)}
-    row = {part: getattr(run, part) for part in nights.KEY}
+    row = {part: getattr(run, part) for part in photograph_runs.KEY}
     row |= classifiers.measures(parts["train"], parts["calibration"], parts["test"])
     history = made.history[["epoch", "lr", *EPOCHS]]
     for place, part in enumerate(("loss", "decay", "seed")):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pandas as pd
 import torch
 
-from calibkit.course.experiments import nights
+from calibkit.course.experiments import photograph_runs
 from calibkit.course.experiments.tables import stem, stored
 from calibkit.course.verdicts import Verdict
 from study.engine import named
@@ -189,7 +189,7 @@ def photographed(folder: Path) -> dict[str, list[Photographed]]:
     claims: dict[str, list[Photographed]] = {}
     for name in EXPERIMENTS:
         scales = [scale for scale in SETTINGS if (folder / scale / f"{name}.csv").exists()]
-        if name in nights.SERIES and (folder / nights.SERIES[name]).exists():
+        if name in photograph_runs.SERIES and (folder / photograph_runs.SERIES[name]).exists():
             scales = sorted({*scales, "night"}, key=[*SETTINGS].index)
         if not scales:
             continue

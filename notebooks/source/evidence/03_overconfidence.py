@@ -20,7 +20,7 @@ from torch.nn.functional import cross_entropy, interpolate, one_hot
 
 from calibkit import metrics, recalibration, theory
 from calibkit.course import experiments, verdicts
-from calibkit.course.experiments import nights
+from calibkit.course.experiments import photograph_runs
 from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
 from calibkit.metrics import plane
@@ -158,7 +158,7 @@ def between(column, left, right):
 # lowest NLL after T on `cal`. With little weight decay LeNet-5 is the more over-confident: it loses more accuracy from training to new photographs.
 
 # %%
-crossed = nights.table(None).query("loss == 'cross-entropy' and network in ['LeNet-5', 'ResNet-8']")
+crossed = photograph_runs.table(None).query("loss == 'cross-entropy' and network in ['LeNet-5', 'ResNet-8']")
 measures = ["train_accuracy", "test_accuracy", "test_confidence", "test_ece", "scaled_ece", "scaled_nll"]
 crossed.groupby(["network", "decay"])[measures].mean().round(3)
 
@@ -419,7 +419,7 @@ def from_the_turn(decay):
     From the turn to the end, on 20,000 photographs. The turn of a seed is the epoch with the least mean
     NLL of the other seeds, so that no seed's own minimum makes its rise.
     """
-    films = [nights.epochs("cross-entropy", seed, decay) for seed in (0, 1, 2)]
+    films = [photograph_runs.epochs("cross-entropy", seed, decay) for seed in (0, 1, 2)]
     nll = np.array([film.test_nll for film in films])
     rows = []
     for place, film in enumerate(films):

@@ -15,7 +15,7 @@ from study import arbiter, arbiter_figure, arbiter_findings
 
 from calibkit import curation, losses, metrics, recalibration
 from calibkit.course import experiments, verdicts
-from calibkit.course.experiments import nights
+from calibkit.course.experiments import photograph_runs
 from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
 
@@ -236,7 +236,7 @@ ways = {"after T": recalibration.TemperatureScaler, "after T by ECE": GRID}
 rows = []
 for loss in ("cross-entropy", "FLSD-53", "focal, gamma 3", "MMCE, squared, weight 2"):
     for seed in range(3):
-        cal, cal_labels, test, labels = nights.logits(loss, seed).values()
+        cal, cal_labels, test, labels = photograph_runs.logits(loss, seed).values()
         for which, make in {"as trained": None, **ways}.items():
             scaler = make().fit(cal, cal_labels) if make else None
             probs = scaler.probs(test) if make else test.softmax(dim=1)
@@ -245,13 +245,13 @@ for loss in ("cross-entropy", "FLSD-53", "focal, gamma 3", "MMCE, squared, weigh
             row |= {"accuracy": metrics.accuracy(probs, labels), "ECE": metrics.ece(probs, labels)}
             rows.append(row | {"share in S99": held, "right in S99": hit})
 nights = pd.DataFrame(rows)
-nights.drop(columns="seed").groupby(["loss", "state"], sort=False).mean().round(3)
+photograph_runs.drop(columns="seed").groupby(["loss", "state"], sort=False).mean().round(3)
 
 
 # %% tags=["nbval-check-output"]
 def more_sure(which, rival):
     """S99 of FLSD-53 minus that of another loss on photographs, per seed."""
-    there = nights[nights.state == which].pivot(index="seed", columns="loss", values="share in S99")
+    there = nights[photograph_runs.state == which].pivot(index="seed", columns="loss", values="share in S99")
     return (there["FLSD-53"] - there[rival]).to_numpy()
 
 

@@ -14,7 +14,7 @@ from study import reports
 
 from calibkit import losses, metrics, recalibration, theory
 from calibkit.course import experiments, verdicts
-from calibkit.course.experiments import faded, nights, strengths
+from calibkit.course.experiments import focal_gammas, photograph_runs, strengths
 from calibkit.course.scale import begin
 from calibkit.lab import data, sweep
 
@@ -27,35 +27,35 @@ DEVICE = "auto"
 # ## What was trained
 #
 # Networks with two hidden layers of 256 units on 1,500 digits under noise 0.4, 60 epochs, five seeds, for seven gammas. **Usual**: weight decay 1e-4. **Chosen**: for each gamma the weight decay (of six) with the lowest NLL after T on
-# `cal`, mean of three seeds that judge nothing (`python -m calibkit.course.experiments.faded` makes the table; *edge*: the first or last that was tried). **New**: five more seeds at the usual decay, for what was first seen
+# `cal`, mean of three seeds that judge nothing (`python -m calibkit.course.experiments.focal_gammas` makes the table; *edge*: the first or last that was tried). **New**: five more seeds at the usual decay, for what was first seen
 # on the others. **Longer**: gamma 3 with and without weight decay, 60 and 240 epochs, three new seeds.
 
 # %%
 size, seeds, device = begin(SCALE, SEED, DEVICE)
 fresh = [seed + 300 for seed in seeds]
-best = faded.chosen(faded.stored())
-strengths.chosen(faded.stored(), "scaled_nll").round(4)
+best = focal_gammas.chosen(focal_gammas.stored())
+strengths.chosen(focal_gammas.stored(), "scaled_nll").round(4)
 
 
 # %%
 def recipe(gamma, seed):
-    return faded.trial(size, gamma, faded.DECAY, seed)
+    return focal_gammas.trial(size, gamma, focal_gammas.DECAY, seed)
 
 
-swept = sweep.run(recipe, {"gamma": faded.GAMMAS, "seed": seeds}, device=device)
+swept = sweep.run(recipe, {"gamma": focal_gammas.GAMMAS, "seed": seeds}, device=device)
 main = (0.0, 1.0, 3.0, 5.0)
 
 
 def settled(gamma, decay, seed, longer=1):
-    return faded.trial(size, gamma, decay, seed, longer)
+    return focal_gammas.trial(size, gamma, decay, seed, longer)
 
 
-more = [{"gamma": gamma, "decay": faded.DECAY, "seed": seed} for gamma in main for seed in fresh]
+more = [{"gamma": gamma, "decay": focal_gammas.DECAY, "seed": seed} for gamma in main for seed in fresh]
 more += [{"gamma": gamma, "decay": best[gamma], "seed": seed} for gamma in main[:3] for seed in seeds]
 again = sweep.run(settled, more, device=device)
 lasting = [
     {"gamma": 3.0, "decay": decay, "seed": seed, "longer": longer}
-    for decay in (faded.DECAY, 0.0)
+    for decay in (focal_gammas.DECAY, 0.0)
     for longer in (1, 4)
     for seed in fresh[:3]
 ]
@@ -233,7 +233,8 @@ print(
 # %% tags=["nbval-check-output"]
 def new_lead(epoch):
     pairs = zip(
-        again.where(gamma=3.0, decay=faded.DECAY), again.where(gamma=0.0, decay=faded.DECAY), strict=True
+        again.where(gamma=3.0, decay=focal_gammas.DECAY),
+        again.where(gamma=0.0, decay=focal_gammas.DECAY), strict=True
     )
     pairs = [(f, p) for f, p in pairs if f.setting["seed"] in fresh]
     return [f.history.head_norm[epoch - 1] - p.history.head_norm[epoch - 1] for f, p in pairs]
@@ -283,7 +284,8 @@ for gamma in (5.0, 3.0):
 # %%
 flat = {seed: data.clusters(4_000, flip=0.1, seed=seed, test=size.test) for seed in seeds}
 weights = {
-    (gamma, seed): faded.two_weights(flat[seed].train, gamma) for gamma in faded.GAMMAS for seed in seeds
+    (gamma, seed): focal_gammas.two_weights(flat[seed].train, gamma)
+    for gamma in focal_gammas.GAMMAS for seed in seeds
 }
 w, train = weights[3.0, SEED].clone().requires_grad_(), flat[SEED].train
 logits = torch.stack([torch.zeros(len(train)), train.inputs.double() @ w], dim=1)
@@ -293,7 +295,7 @@ assert slope.norm() < 1e-6  # the package agrees: this is the bottom
 
 def measured(gamma, seed):
     test = flat[seed].test
-    probs = faded.of_two_weights(test, weights[gamma, seed])
+    probs = focal_gammas.of_two_weights(test, weights[gamma, seed])
     confidence, decision = probs.max(dim=1)
     wrong = decision != test.labels
     return {
@@ -370,7 +372,7 @@ print(
 
 # %%
 kept = {
-    (loss, decay, seed): nights.logits(loss, seed, decay)
+    (loss, decay, seed): photograph_runs.logits(loss, seed, decay)
     for loss in ("cross-entropy", "focal, gamma 3")
     for decay in (0.0, 5e-4, 5e-3)
     for seed in (0, 1, 2)

@@ -18,7 +18,7 @@ from study import cures
 
 from calibkit import losses, metrics, mixing, recalibration, theory
 from calibkit.course import experiments, verdicts
-from calibkit.course.experiments import nights
+from calibkit.course.experiments import photograph_runs
 from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
 from calibkit.pictures import alt_text, palette
@@ -248,7 +248,7 @@ photographs.groupby("value", sort=False)[list(heads)].mean().rename(columns=head
 # %% tags=["nbval-check-output"]
 there = photographs.pivot(index="seed", columns="value")
 judge = partial(verdicts.judge, "F6")
-small = nights.table().query("decay == 0.0005").pivot(index="seed", columns="loss")
+small = photograph_runs.table().query("decay == 0.0005").pivot(index="seed", columns="loss")
 
 
 def small_less(column, loss, rival="cross-entropy"):

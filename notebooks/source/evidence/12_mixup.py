@@ -13,7 +13,7 @@ from study import cures, reports
 
 from calibkit import metrics, recalibration
 from calibkit.course import experiments, verdicts
-from calibkit.course.experiments import mixed, nights
+from calibkit.course.experiments import mixed, photograph_runs
 from calibkit.course.experiments.ways import changes
 from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
@@ -108,7 +108,7 @@ def lead(column, way, rival="cross-entropy", scaling="after T", among=seeds):
 # strengths, stands beside it.
 
 # %% tags=["nbval-check-output"]
-best_runs, _ = nights.at_best("calibration_scaled_nll", nights.on_40_000())
+best_runs, _ = photograph_runs.at_best("calibration_scaled_nll", photograph_runs.on_40_000())
 best_runs = best_runs.set_index(["loss", "seed"])[["test_accuracy", "scaled_nll"]].sort_index()
 change = best_runs.loc["mixup, alpha 0.3"] - best_runs.loc["cross-entropy"]
 print(
@@ -171,7 +171,7 @@ print(
 # %%
 named = ["test_accuracy", "test_confidence", "test_ece", "scaled_temperature", "scaled_ece"]
 named += ["scaled_nll", "calibration_scaled_nll"]
-nights.on_40_000().groupby(["loss", "decay"])[named].mean().round(4)
+photograph_runs.on_40_000().groupby(["loss", "decay"])[named].mean().round(4)
 
 # %% [markdown]
 # ## Which half does it, as trained

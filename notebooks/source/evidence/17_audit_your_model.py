@@ -9,7 +9,7 @@ import pandas as pd
 import seaborn as sns
 
 from calibkit.course import verdicts
-from calibkit.course.experiments import cleaned, vendor
+from calibkit.course.experiments import label_cleaning, vendor
 from calibkit.course.scale import begin
 from calibkit.pictures import alt_text, palette
 
@@ -22,7 +22,7 @@ DEVICE = "auto"
 size, seeds, device = begin(SCALE, SEED, DEVICE)
 judge = verdicts.judge
 unseen = vendor.Vendor(size, [100 + seed for seed in seeds], device, vendor.UNSEEN)
-cleaning = cleaned.Cleaning(size, seeds, device)
+cleaning = label_cleaning.Cleaning(size, seeds, device)
 
 # %% [markdown]
 # ## 17a: does the rule name the fault?

@@ -15,7 +15,7 @@ import torch
 
 from calibkit import metrics, recalibration
 from calibkit.course import verdicts
-from calibkit.course.experiments import nights, readers
+from calibkit.course.experiments import photograph_runs, readers
 from calibkit.course.scale import begin
 from calibkit.pictures import alt_text, palette, plots
 
@@ -352,7 +352,7 @@ measures = ("ece", "ada_ece", "classwise_ece")
 stages = {}  # of each loss, stage and seed: probabilities and labels
 for loss in losses:
     for seed in (0, 1, 2):
-        kept = nights.logits(loss, seed, 5e-4)
+        kept = photograph_runs.logits(loss, seed, 5e-4)
         stages[loss, "as trained", seed] = kept["test"].softmax(dim=1), kept["test_labels"]
         for stage, method in (("after T", "nll"), ("after T by ECE", "ece_grid")):
             T = recalibration.TemperatureScaler(method=method).fit(kept["cal"], kept["cal_labels"])

@@ -14,7 +14,7 @@ from study import tablets
 
 from calibkit import metrics, recalibration
 from calibkit.course import verdicts
-from calibkit.course.experiments import nights, pharmacy
+from calibkit.course.experiments import photograph_runs, pharmacy
 from calibkit.course.scale import begin
 from calibkit.lab import sweep
 from calibkit.pictures import palette
@@ -94,7 +94,7 @@ def photographed(c):
     """By how much a temperature lowers the cost of 100 photographs, by seed."""
     falls = []
     for seed in (0, 1, 2):
-        kept = nights.logits("cross-entropy", seed)
+        kept = photograph_runs.logits("cross-entropy", seed)
         T = recalibration.TemperatureScaler().fit(kept["cal"], kept["cal_labels"])
         told = torch.isin(kept["test_labels"], torch.tensor([4, 7])).long()
         paid = []

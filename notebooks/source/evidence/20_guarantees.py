@@ -16,7 +16,7 @@ from study import rare_classes
 
 from calibkit import conformal, recalibration
 from calibkit.course import verdicts
-from calibkit.course.experiments import promised, readers
+from calibkit.course.experiments import scanners, readers
 from calibkit.course.scale import begin
 from calibkit.lab import sweep
 from calibkit.pictures import alt_text, palette
@@ -34,7 +34,7 @@ DEVICE = "auto"
 # %%
 size, seeds, device = begin(SCALE, SEED, DEVICE)
 alpha, judge, conclude = 0.1, verdicts.judge, verdicts.conclude
-best = promised.chosen()
+best = scanners.chosen()
 print(best)
 grid = [
     {"way": way, **best[way], "seed": seed, "member": member}
@@ -42,19 +42,19 @@ grid = [
     for way, members in (("cross-entropy", 3), ("focal", 1), ("mixup", 1))
     for member in range(members)
 ]
-swept = sweep.run(partial(promised.trial, size), grid, device=device)
-bold = sweep.run(partial(promised.trial, size, "cross-entropy", 0.0, 1e-4), {"seed": seeds}, device=device)
+swept = sweep.run(partial(scanners.trial, size), grid, device=device)
+bold = sweep.run(partial(scanners.trial, size, "cross-entropy", 0.0, 1e-4), {"seed": seeds}, device=device)
 
 
 # %%
 def by_scanner(logits, seed):
     """Probabilities of each part, with a temperature for each scanner from its images of `tune`."""
-    tune, taken = promised.part(size, "tune", seed)
+    tune, taken = scanners.part(size, "tune", seed)
     found = {name: torch.zeros_like(z) for name, z in logits.items()}
-    for k in range(len(promised.SCANNERS)):
+    for k in range(len(scanners.SCANNERS)):
         scaler = recalibration.TemperatureScaler().fit(logits["tune"][taken == k], tune.labels[taken == k])
         for name, z in logits.items():
-            own = promised.part(size, name, seed).scanner == k
+            own = scanners.part(size, name, seed).scanner == k
             found[name][own] = (z[own] / scaler.temperature).softmax(dim=1)
     return found
 
@@ -62,27 +62,27 @@ def by_scanner(logits, seed):
 @cache
 def said(seed):
     """What each model says, (n, 10) of each part of the images."""
-    tune, found = promised.part(size, "tune", seed).data, {}
+    tune, found = scanners.part(size, "tune", seed).data, {}
     for way in ("cross-entropy", "focal", "mixup"):
-        logits = promised.of_network(swept.one(way=way, member=0, seed=seed))
-        found[way] = promised.temperature(logits, tune)
+        logits = scanners.of_network(swept.one(way=way, member=0, seed=seed))
+        found[way] = scanners.temperature(logits, tune)
         if way == "cross-entropy":
             found["as trained"] = {name: z.softmax(dim=1) for name, z in logits.items()}
             found["T for each scanner"] = by_scanner(logits, seed)
-    logits = promised.of_network(bold.one(seed=seed))
+    logits = scanners.of_network(bold.one(seed=seed))
     found["bold as trained"] = {name: z.softmax(dim=1) for name, z in logits.items()}
-    found["bold after T"] = promised.temperature(logits, tune)
-    three = [promised.of_network(one) for one in swept.where(way="cross-entropy", seed=seed)]
+    found["bold after T"] = scanners.temperature(logits, tune)
+    three = [scanners.of_network(one) for one in swept.where(way="cross-entropy", seed=seed)]
     mean = {name: torch.stack([z[name].softmax(dim=1) for z in three]).mean(dim=0).log() for name in three[0]}
-    found["ensemble"] = promised.temperature(mean, tune)
-    found["posterior"] = {name: promised.part(size, name, seed).data.posterior for name in mean}
+    found["ensemble"] = scanners.temperature(mean, tune)
+    found["posterior"] = {name: scanners.part(size, name, seed).data.posterior for name in mean}
     return found
 
 
 first = {"cross-entropy": swept.where(way="cross-entropy", member=0), "bold": bold.outcomes}
 for name, runs in first.items():
     T = [
-        promised.fitted(promised.of_network(one), promised.part(size, "tune", one.setting["seed"]).data)
+        scanners.fitted(scanners.of_network(one), scanners.part(size, "tune", one.setting["seed"]).data)
         for one in runs
     ]
     print(f"{name}: temperatures {min(T):.2f} to {max(T):.2f}")
@@ -91,20 +91,20 @@ for name, runs in first.items():
 @cache
 def groups(seed):
     """Masks of the test images: by scanner and by difficulty for the best possible reader."""
-    test, scanner = promised.part(size, "test", seed)
-    return {name: scanner == k for k, name in enumerate(promised.SCANNERS)} | promised.difficulty(
+    test, scanner = scanners.part(size, "test", seed)
+    return {name: scanner == k for k, name in enumerate(scanners.SCANNERS)} | scanners.difficulty(
         test.posterior
     )
 
 
 def exact(seed):
-    return promised.part(size, "test", seed).data.posterior
+    return scanners.part(size, "test", seed).data.posterior
 
 
 @cache
 def sets_of(model, seed):
     """Mean size and exact coverage of LAC sets, over 20 calibration sets of 1,000 images."""
-    return promised.averaged(said(seed)[model]["test"], exact(seed), groups(seed), alpha, seed=seed)
+    return scanners.averaged(said(seed)[model]["test"], exact(seed), groups(seed), alpha, seed=seed)
 
 
 def column(model, name):
@@ -122,7 +122,7 @@ SCORES = ("lac", "aps", "raps", "aps, randomised")
 
 def by_mapie(score, probs, labels, new, random_state=0):
     ready = SplitConformalClassifier(
-        promised.Stated(probs.shape[1]),
+        scanners.Stated(probs.shape[1]),
         confidence_level=1 - alpha,
         conformity_score=score.split(",")[0],
         prefit=True,
@@ -151,7 +151,7 @@ def by_hand(probs, labels, new, random_state=0, penalty=0.0, start=0):
     return down_to(new, penalty, start)[1] < conformal.conformal_quantile(scores, alpha)
 
 
-model, cal = said(SEED)["cross-entropy"], promised.part(size, "cal", SEED).data
+model, cal = said(SEED)["cross-entropy"], scanners.part(size, "cal", SEED).data
 known, new = model["cal"], model["test"]
 lac = 1 - new <= conformal.conformal_quantile(1 - known[range(len(known)), cal.labels], alpha)
 ours = {"lac": lac, "aps": by_hand(known, cal.labels, new)}
@@ -186,7 +186,7 @@ def gaps(model, seed):
     probs, posterior = said(seed)[model]["test"], exact(seed)
     sure, favourite = probs.max(dim=1)
     apart = sure - posterior.gather(1, favourite[:, None])[:, 0]
-    return {name: apart[groups(seed)[name]].mean().item() for name in promised.SCANNERS}
+    return {name: apart[groups(seed)[name]].mean().item() for name in scanners.SCANNERS}
 
 
 shown = ("as trained", "cross-entropy", "T for each scanner", "posterior")
@@ -201,7 +201,7 @@ for model in ("cross-entropy", "posterior"):
         edges = torch.linspace(0.3, 1, 8, dtype=torch.float64)
         part = torch.bucketize(sure.clamp(min=0.301), edges) - 1
         of = {f"{edges[k]:.1f}": part == k for k in part.unique()}
-        found = promised.averaged(said(seed)[model]["test"], posterior, of, alpha, seed=seed)
+        found = scanners.averaged(said(seed)[model]["test"], posterior, of, alpha, seed=seed)
         deciles += [{"model": model, "seed": seed, "at": float(k) + 0.05, "coverage": found[k]} for k in of]
 by_sure = pd.DataFrame(deciles)
 fig, ax = plt.subplots(figsize=(5.6, 3.4))
@@ -230,7 +230,7 @@ _ = alt_text.note(
 def by_class(model, seed):
     """Exact coverage of the lowest and of the highest of the ten true classes, one threshold."""
     probs, posterior = said(seed)[model]["test"], exact(seed)
-    limits = promised.thresholds(probs, posterior, promised.CAL, alpha, 20, seed)
+    limits = scanners.thresholds(probs, posterior, scanners.CAL, alpha, 20, seed)
     found = []
     for limit in limits:
         inside = (1 - probs <= limit) * posterior
@@ -240,7 +240,7 @@ def by_class(model, seed):
 
 
 classes = np.array([by_class("cross-entropy", seed) for seed in seeds])
-old = [promised.on_scanner(said(seed)["cross-entropy"], size, seed, scanner=2) for seed in seeds]
+old = [scanners.on_scanner(said(seed)["cross-entropy"], size, seed, scanner=2) for seed in seeds]
 one, each = np.array(old).T  # as in the lesson: one calibration set for each network
 print(
     conclude(
@@ -283,9 +283,9 @@ print(
 def by_group(seed, draws=20):
     """Hard images with a threshold for each scanner; lowest class, and size, with one for each class."""
     probs, posterior = said(seed)["cross-entropy"]["test"], exact(seed)
-    scanner, hard, found = promised.part(size, "test", seed).scanner, groups(seed)["hard"], []
+    scanner, hard, found = scanners.part(size, "test", seed).scanner, groups(seed)["hard"], []
     for draw in range(draws):
-        chosen, labels = readers.test_set(posterior, promised.CAL, 1000 * seed + draw)
+        chosen, labels = readers.test_set(posterior, scanners.CAL, 1000 * seed + draw)
         scores = 1 - probs[chosen, labels]
         taken = conformal.group_quantiles(scores, scanner[chosen], alpha, count=3)
         inside = conformal.exact_coverage(1 - probs <= taken[scanner][:, None], posterior)

@@ -12,7 +12,7 @@ import pandas as pd
 import torch
 
 from calibkit.course import verdicts
-from calibkit.course.experiments import again, answers, facts, invented
+from calibkit.course.experiments import fresh_seeds, answers, facts, hallucination
 from calibkit.course.scale import begin
 from calibkit.pictures import alt_text, palette
 
@@ -27,8 +27,8 @@ DEVICE = "auto"
 # %%
 size, _, _ = begin(SCALE, SEED, DEVICE)
 judge = verdicts.judge
-asked = {"seen": answers.stored(), "new": again.stored("answers")}
-made_up = {"seen": invented.stored(), "new": again.stored("invented")}
+asked = {"seen": answers.stored(), "new": fresh_seeds.stored("answers")}
+made_up = {"seen": hallucination.stored(), "new": fresh_seeds.stored("invented")}
 assert not set(asked["seen"].seed) & set(asked["new"].seed)
 assert (facts.QUESTIONS, facts.COMMON, len(facts.PLACES)) == (9_216, 300, 24)
 
@@ -176,7 +176,7 @@ for words, part in (("as trained", plain), ("all limits", every)):
     print(f"{words}: inventions on what was never told less 23/24 of it {by_seed.mean():+.5f} +- {error:.5f}")
     assert abs(by_seed.mean()) < 3 * error
 slack = every.invented - every.bound
-noise = (every.invented * (1 - every.invented) / invented.WRITTEN) ** 0.5
+noise = (every.invented * (1 - every.invented) / hallucination.WRITTEN) ** 0.5
 print(f"invented less bound: least {slack.min():+.4f}, {(slack < 0).sum()} of {len(every)} below 0")
 print(f"the least in standard errors of 4,000 sentences: {(slack / noise).min():+.1f}")
 assert (slack > -3 * noise).all()
@@ -288,7 +288,7 @@ def covered(rare, texts, n=6_000):
 
 
 TEXTS = 1_500 if size.draws > 50 else 100
-cover = {rare: covered(rare, TEXTS) for rare in invented.SHARES}
+cover = {rare: covered(rare, TEXTS) for rare in hallucination.SHARES}
 for rare, (hits, error, bias) in cover.items():
     print(f"rare {rare:.2f}: {hits} of {TEXTS} contain it; mean error {error:.4f}, bias {bias:+.5f}")
 

@@ -7,7 +7,7 @@ import torch
 
 import calibkit
 from calibkit.course import check, checkout, execution, mine
-from calibkit.course.classroom import reading
+from calibkit.course.classroom import contents
 
 ECE = """
 import torch
@@ -144,7 +144,7 @@ def test_what_was_kept_in_01_and_05_agrees_with_the_audit(folder):
         (source,) = [
             task.solution
             for lesson in checkout.lessons(number)
-            for task in reading.exercises(lesson.name, execution.read(lesson))
+            for task in contents.exercises(lesson.name, execution.read(lesson))
             if task.checker == name
         ]
         assert check.keep(cell(f"import torch\n{source}", f"my_{name}"))

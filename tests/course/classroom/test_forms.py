@@ -7,13 +7,13 @@ import pytest
 
 from calibkit import __main__
 from calibkit.course import check, checkout, execution, experiments, explorers, syllabus
-from calibkit.course.classroom import forms, reading
+from calibkit.course.classroom import contents, forms
 
 LESSONS = checkout.lessons()
 # lessons whose notes for the teacher are not written yet
 WITHOUT_NOTES: set[str] = set()
 TASKS = {
-    lesson.name: reading.exercises(lesson.name, reading.committed(lesson)) for lesson in LESSONS
+    lesson.name: contents.exercises(lesson.name, contents.committed(lesson)) for lesson in LESSONS
 }
 each = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
 
@@ -45,11 +45,11 @@ def test_reading_finds_every_exercise_and_question():
     assert sorted(checkers) == sorted(check.EXERCISES)
     assert all(any(not task.checker for task in tasks) for tasks in TASKS.values())
     for lesson in LESSONS:
-        notebook = reading.committed(lesson)
-        asked = reading.questions(lesson.name, notebook)
+        notebook = contents.committed(lesson)
+        asked = contents.questions(lesson.name, notebook)
         assert 3 <= len(asked) <= 8
         assert all(question.text and question.answer for question in asked)
-        headings = re.findall(r"^### Exercise", reading.prose(notebook), re.MULTILINE)
+        headings = re.findall(r"^### Exercise", contents.prose(notebook), re.MULTILINE)
         assert len(TASKS[lesson.name]) == len(headings)
 
 
@@ -58,14 +58,14 @@ def test_a_student_sees_no_output_solution_or_answer(lesson, student):
     notebook = read(student, lesson)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert not any(cell.outputs or cell.execution_count for cell in code)
-    titles = [*reading.folded(reading.prose(notebook))]
-    assert not any(t in ("Solution", "Answer") or reading.QUESTION.match(t) for t in titles)
-    text = flat(reading.prose(notebook))
-    whole = reading.committed(lesson)
+    titles = [*contents.folded(contents.prose(notebook))]
+    assert not any(t in ("Solution", "Answer") or contents.QUESTION.match(t) for t in titles)
+    text = flat(contents.prose(notebook))
+    whole = contents.committed(lesson)
     answers = [task.solution for task in TASKS[lesson.name]]
-    answers += [question.answer for question in reading.questions(lesson.name, whole)]
-    further = reading.section(reading.prose(whole), "Go further")
-    answers += [f["body"] for f in reading.FOLDED.finditer(further) if f["title"] == "Answer"]
+    answers += [question.answer for question in contents.questions(lesson.name, whole)]
+    further = contents.section(contents.prose(whole), "Go further")
+    answers += [f["body"] for f in contents.FOLDED.finditer(further) if f["title"] == "Answer"]
     assert [answer for answer in answers if len(answer) > 30 and flat(answer) in text] == []
 
 
@@ -75,25 +75,25 @@ def test_a_student_finds_stubs_hints_questions_and_room(lesson, student):
     sources = [cell.source for cell in notebook.cells]
     tasks = [task for task in TASKS[lesson.name] if task.checker]
     assert all(task.stub in sources for task in tasks)
-    text = reading.prose(notebook)
+    text = contents.prose(notebook)
     assert text.count("<summary>Hint</summary>") == len(tasks)
-    asked = reading.questions(lesson.name, reading.committed(lesson))
+    asked = contents.questions(lesson.name, contents.committed(lesson))
     assert all(question.text in flat(text) for question in asked)
-    answers = reading.prose(reading.committed(lesson)).count("<summary>Answer</summary>")
+    answers = contents.prose(contents.committed(lesson)).count("<summary>Answer</summary>")
     assert text.count(forms.OWN_WORDS.strip()) == len(asked) + answers
 
 
 @each
 def test_all_that_a_lesson_shows_and_links_lies_beside_it(lesson, student):
     targets = re.findall(
-        r"\]\(([\w./]+\.(?:ipynb|md|svg|png))\)", reading.prose(read(student, lesson))
+        r"\]\(([\w./]+\.(?:ipynb|md|svg|png))\)", contents.prose(read(student, lesson))
     )
     assert [t for t in targets if not (student / t).exists()] == []
 
 
 def test_a_part_of_the_course_links_to_no_other_lesson(tmp_path):
     (path,) = forms.student(tmp_path / "part", only=["06"])
-    text = reading.prose(nbformat.read(path, as_version=4))
+    text = contents.prose(nbformat.read(path, as_version=4))
     assert "Needs.** 02 Measuring calibration." in text
     assert "(your_numbers_differ.md)" in text
     assert ".ipynb)" not in text
@@ -131,7 +131,7 @@ def test_the_teacher_sees_notes_mistakes_and_open_answers(lesson, teacher):
         bool(task.checker) for task in TASKS[lesson.name]
     )
     assert [h for h in said if not any(f"**{h or 'Before the class'}**" in n for n in noted)] == []
-    text = reading.prose(notebook)
+    text = contents.prose(notebook)
     assert text.count("<details open><summary>Solution") == text.count("<summary>Solution")
     assert any(cell.get("outputs") for cell in notebook.cells)
 
@@ -149,7 +149,7 @@ def test_the_notes_follow_the_lesson(lesson):
     if lesson.name in WITHOUT_NOTES:
         return
     assert said, f"notebooks/teaching/{lesson.name}.md is not written; or name it in WITHOUT_NOTES"
-    text = reading.prose(reading.committed(lesson))
+    text = contents.prose(contents.committed(lesson))
     sections = re.findall(r"^## (\d+\. .*)$", text, re.MULTILINE)
     assert [*said] == ["", *sections, "Three things to take away"]
     minutes = [int(re.search(r"\*\*(\d+) minutes?\.\*\*", words)[1]) for words in said.values()]
@@ -159,8 +159,8 @@ def test_the_notes_follow_the_lesson(lesson):
 @each
 def test_nobody_else_sees_the_notes(lesson, student):
     asked = [flat(n).partition("**Ask.** ")[2][:50] for n in forms.notes(lesson).values()]
-    others = [reading.committed(lesson), execution.read(lesson), read(student, lesson)]
-    texts = [flat(reading.prose(notebook)) for notebook in others]
+    others = [contents.committed(lesson), execution.read(lesson), read(student, lesson)]
+    texts = [flat(contents.prose(notebook)) for notebook in others]
     assert not any("For the teacher" in text for text in texts)
     assert not any(words and words in text for words in asked for text in texts)
     assert not (student / forms.NOTES).exists()
@@ -181,14 +181,14 @@ def test_the_key_holds_executed_solutions_that_pass(tmp_path, capsys):
     notebook = nbformat.read(tmp_path / "key" / "06_label_noise_key.ipynb", as_version=4)
     shown = [c.outputs[0].data["text/plain"] for c in notebook.cells if c.get("outputs")]
     assert [text.startswith("Correct") for text in shown] == [True, True]
-    text = reading.prose(notebook)
+    text = contents.prose(notebook)
     assert "you need some of them, perhaps 250" in text  # the exercise in words
     assert "About 0.2 * 9/10 = 18 %" in text  # recall
     assert "The favourite digit changes" in text  # go further
 
 
 def test_a_wrong_solution_shows_in_the_key():
-    notebook = reading.committed(checkout.lessons("06")[0])
+    notebook = contents.committed(checkout.lessons("06")[0])
     for cell in notebook.cells:
         cell.source = cell.source.replace("return torch.diag(1 - p) +", "return")
     _, replies = forms.answered("06_label_noise", notebook)

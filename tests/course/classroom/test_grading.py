@@ -15,10 +15,10 @@ from calibkit import __main__
 from calibkit.course import check, checkout
 from calibkit.course.check import running
 from calibkit.course.classroom import (
+    contents,
     feedback,
     forms,
     grading,
-    reading,
     sandbox,
     slicing,
     submissions,
@@ -26,7 +26,7 @@ from calibkit.course.classroom import (
 )
 
 LESSON = checkout.lessons("06")[0]
-TASKS = {t.checker: t for t in reading.exercises(LESSON.name, reading.committed(LESSON))}
+TASKS = {t.checker: t for t in contents.exercises(LESSON.name, contents.committed(LESSON))}
 MATRIX, NLL = TASKS["noise_matrix"], TASKS["noisy_nll"]
 IMPORTS = "import os\nimport torch\nfrom calibkit import check, curation"
 RENAMED = MATRIX.solution.replace("my_noise_matrix", "anna") + "\ncheck.noise_matrix(anna)"
@@ -120,8 +120,8 @@ def test_one_row_a_student_and_one_column_an_exercise(table):
     assert [*table.columns] == [*shown, *LAST]
 
 
-SOLVED = {lesson.name: reading.committed(lesson) for lesson in checkout.lessons()}
-ALL = [task for name in SOLVED for task in reading.exercises(name, SOLVED[name]) if task.checker]
+SOLVED = {lesson.name: contents.committed(lesson) for lesson in checkout.lessons()}
+ALL = [task for name in SOLVED for task in contents.exercises(name, SOLVED[name]) if task.checker]
 
 
 def solved_by_a_student(names):
@@ -129,8 +129,8 @@ def solved_by_a_student(names):
     solved = {}
     for name in names:
         tasks = [task for task in ALL if task.lesson == name]
-        handout = forms.without_answers(reading.committed(checkout.lessons(name)[0]))
-        solved[f"{name}.ipynb"] = reading.filled(handout, tasks)
+        handout = forms.without_answers(contents.committed(checkout.lessons(name)[0]))
+        solved[f"{name}.ipynb"] = contents.filled(handout, tasks)
     return submissions.Submission("anna", solved)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from calibkit import __main__
 from calibkit.course import checkout, syllabus
-from calibkit.course.classroom import grading, kits, reading, sandbox
+from calibkit.course.classroom import contents, grading, kits, sandbox
 
 HOME = checkout.root() / "notebooks"
 GUIDE = (HOME / "class_guide.md").read_text(encoding="utf-8")
@@ -56,7 +56,7 @@ def test_commands_within_the_text_are_understood():
 
 def minutes(number):
     """The minutes of each sitting, as the lesson states them."""
-    text = reading.prose(reading.committed(LESSONS[number]))
+    text = contents.prose(contents.committed(LESSONS[number]))
     return " + ".join(map(str, syllabus.times(text).all))
 
 
@@ -82,7 +82,7 @@ def test_exercises_and_pages_that_it_names_exist():
     titles = {
         task.title
         for lesson in LESSONS.values()
-        for task in reading.exercises(lesson.name, reading.committed(lesson))
+        for task in contents.exercises(lesson.name, contents.committed(lesson))
     }
     plan = GUIDE.split("## Six weeks")[1].split("## Before and after")[0]
     named = set(re.findall(r"(?<!\*)\*([^*]+)\*(?!\*)", plan))

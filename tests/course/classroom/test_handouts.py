@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 
 from calibkit.course import checkout, explorers
-from calibkit.course.classroom import handouts, reading
+from calibkit.course.classroom import contents, handouts
 
 LESSONS = checkout.lessons()
 
@@ -20,7 +20,7 @@ def written(tmp_path_factory):
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
 def test_it_has_its_parts(lesson, written):
     page = written[lesson.name]
-    notebook = reading.committed(lesson)
+    notebook = contents.committed(lesson)
     assert page.count("<li>") == 3
     assert "<strong>Question.</strong>" in page
     pictures = re.findall(r'<figure>(?:<div[^>]+>)?<img src="data:[^"]+" alt="([^"]+)"', page)
@@ -40,7 +40,7 @@ def test_it_has_its_parts(lesson, written):
 
 def test_figures_that_answer_a_prediction_come_first():
     lesson = checkout.lessons("06")[0]
-    notebook = reading.committed(lesson)
+    notebook = contents.committed(lesson)
     answers = [c for c in notebook.cells if "answer" in c.metadata.get("tags", ())]
     shown = str([c.outputs for c in answers])
     found = [source[-40:] in shown for source, _ in handouts.figures(notebook)]

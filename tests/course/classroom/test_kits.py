@@ -6,7 +6,7 @@ import pytest
 
 from calibkit import __main__
 from calibkit.course import browser, checkout
-from calibkit.course.classroom import kits, reading, rubrics
+from calibkit.course.classroom import contents, kits, rubrics
 from calibkit.course.classroom.kits import places, slides, writing
 
 NAMES = kits.names()
@@ -57,7 +57,7 @@ def test_a_kit_holds_what_a_lecturer_needs(made, name):
 
 
 def part(name, heading):
-    return reading.section(SOURCES[name], heading)
+    return contents.section(SOURCES[name], heading)
 
 
 @each
@@ -84,8 +84,8 @@ def test_exercises_and_rubrics_of_the_plan_are_in_the_notes(name):
     numbers = re.search(r"^Lessons: (.+)$", SOURCES[name], re.MULTILINE)[1].split()
     tasks = [
         task
-        for lesson in reading.chosen(numbers)
-        for task in reading.exercises(lesson.name, reading.committed(lesson))
+        for lesson in contents.chosen(numbers)
+        for task in contents.exercises(lesson.name, contents.committed(lesson))
     ]
     titles = {task.title for task in tasks}
     plan = part(name, "Plan") + part(name, "After the class")
@@ -151,8 +151,8 @@ def test_a_place_that_nothing_fills_stops_the_kit(place, words):
 
 
 def test_places_are_filled_from_the_lessons_print_figures_and_sliders():
-    (lesson,) = reading.chosen(["00"])
-    said = places.printed(reading.committed(lesson))
+    (lesson,) = contents.chosen(["00"])
+    said = places.printed(contents.committed(lesson))
     right = places.fill("{{ 00 | the network: +right on ([\\d.]+%) }}")
     assert f"the network:   right on {right.replace(' ', '')}" in said
     assert places.fill("{{ figure 00 | Eight clean }}").startswith('<figure><img src="data:image/')

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from calibkit.course import checkout
-from calibkit.course.classroom import quiz, reading
-from calibkit.course.classroom.reading import Question
+from calibkit.course.classroom import contents, quiz
+from calibkit.course.classroom.contents import Question
 
 BANK = quiz.bank()
 
@@ -37,8 +37,10 @@ def plain(text):
 
 def test_the_bank_has_every_recall_question():
     count = sum(
-        reading.prose(reading.committed(lesson)).split("## Recall")[1].count("<summary>")
-        - reading.section(reading.prose(reading.committed(lesson)), "Go further").count("<summary>")
+        contents.prose(contents.committed(lesson)).split("## Recall")[1].count("<summary>")
+        - contents.section(contents.prose(contents.committed(lesson)), "Go further").count(
+            "<summary>"
+        )
         for lesson in checkout.lessons()
     )
     assert len(BANK) == count >= 3 * len(checkout.lessons())

@@ -7,12 +7,12 @@ import pytest
 
 from calibkit import __main__
 from calibkit.course import checkout
-from calibkit.course.classroom import reading, rubrics
+from calibkit.course.classroom import contents, rubrics
 
 ASKED = {
     (task.lesson, task.title): task
     for lesson in checkout.lessons()
-    for task in reading.exercises(lesson.name, reading.committed(lesson))
+    for task in contents.exercises(lesson.name, contents.committed(lesson))
     if not task.checker
 }
 RUBRICS = {(one.lesson, one.title): one for one in rubrics.every()}

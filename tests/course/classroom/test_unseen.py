@@ -8,13 +8,13 @@ import pytest
 import torch
 
 from calibkit.course import check, checkout
-from calibkit.course.classroom import forms, reading, unseen, worker
+from calibkit.course.classroom import contents, forms, unseen, worker
 from tests.course.check import right_answers
 
 TASKS = {
     task.checker: task
     for lesson in checkout.lessons()
-    for task in reading.exercises(lesson.name, reading.committed(lesson))
+    for task in contents.exercises(lesson.name, contents.committed(lesson))
     if task.checker
 }
 each = pytest.mark.parametrize("name", sorted(check.EXERCISES))

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from calibkit.course import checkout, execution, explorers
-from calibkit.course.experiments import invented
+from calibkit.course.experiments import hallucination
 from calibkit.course.explorers import Explorer, Frame, Slider
 from calibkit.course.explorers.library import PUBLISHING
 
@@ -89,7 +89,7 @@ def test_publishing_says_so_to_the_kernel(tmp_path):
 
 def test_the_stored_slider_of_21_shows_the_stored_table():
     """Each frame tells the means of the table from which it was drawn."""
-    table = invented.stored()
+    table = hallucination.stored()
     table = table[(table.steps == 600) & (table.limit == 0)]
     made_up = explorers.stored("made_up", checkout.results() / "explorers")
     assert len(made_up.frames) == table.rare.nunique()

@@ -1,5 +1,5 @@
 // Which columns are labels and scores: what the convention takes unasked, and not all of that. What
-// is not clear is asked, with three lists. As calibkit.auditing.reading.
+// is not clear is asked, with three lists. As calibkit.auditing.columns.
 import { CONFIDENCE_NAMES, CORRECT_NAMES, LABEL_NAMES, SCORE_NAMES, WRONG_NAMES } from "./names.js";
 import { ask, refuse, unsure } from "./refusals.js";
 import { bare, isMark, isOfParts, typed, wordsIn } from "./names.js";

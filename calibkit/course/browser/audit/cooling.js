@@ -1,5 +1,5 @@
 // The temperature: every row is divided by one that its own label had no part in.
-// As calibkit.auditing.cooling; the halves are those of the command.
+// As calibkit.auditing.cross_fitted; the halves are those of the command.
 import { LIMITS, fitTemperature } from "../shared/temperature.js";
 import { Z } from "../shared/metrics.js";
 import { NumpyRandom } from "./numpy_random.js";

@@ -1,5 +1,5 @@
 // Laws and ranks: the normal law, Student's, that of hits with chances of their own; ranks of numbers.
-// As calibkit.auditing.luck and scipy.stats.
+// As calibkit.auditing.hits_test and scipy.stats.
 import { Z } from "../shared/metrics.js";
 
 // The chance of a standard normal number below x.

@@ -1,5 +1,5 @@
 // A table as scores and labels that belong together; what is not clear is left to the command.
-// As calibkit.auditing.reading, whose convention it keeps, or stricter.
+// As calibkit.auditing.columns, whose convention it keeps, or stricter.
 //
 //   read(table, asked) -> { scores, classes, labels, kind, names, groups, costs, told, rows }
 // scores: a Float64Array of n rows of `classes` numbers, one class of one column. kind: "probs",

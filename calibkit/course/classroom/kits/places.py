@@ -18,7 +18,7 @@ from collections.abc import Callable
 from functools import partial
 
 from calibkit.course import explorers
-from calibkit.course.classroom import forms, handouts, reading, rubrics
+from calibkit.course.classroom import contents, forms, handouts, rubrics
 
 PLACE = re.compile(r"\{\{ (?P<kind>(?:[a-z]+ )?\w+) \| (?P<what>.+?) \}\}")
 PER_CENT = re.compile(r"(?<=\d)%")
@@ -76,8 +76,8 @@ def found(text: str, pattern: str) -> str:
 
 def _notebook(number: str) -> tuple:
     """A lesson's name and its notebook."""
-    (lesson,) = reading.chosen([number])
-    return lesson.name, reading.committed(lesson)
+    (lesson,) = contents.chosen([number])
+    return lesson.name, contents.committed(lesson)
 
 
 def _figure(number: str, words: str) -> str:
@@ -95,8 +95,8 @@ def _at(name: str, value: str) -> explorers.Frame:
     return explorer.frames[place]
 
 
-def _questions(number: str, which: str) -> list[reading.Question]:
-    asked = {one.number: one for one in reading.questions(*_notebook(number))}
+def _questions(number: str, which: str) -> list[contents.Question]:
+    asked = {one.number: one for one in contents.questions(*_notebook(number))}
     wanted = [int(word) for word in which.split()]
     if not {*wanted} <= {*asked}:
         raise ValueError(f"lesson {number} has the questions {', '.join(map(str, asked))}")
@@ -111,7 +111,7 @@ def _rubric(number: str, title: str) -> str:
 
 
 def _exercise(number: str, checker: str) -> str:
-    tasks = [task for task in reading.exercises(*_notebook(number)) if task.checker == checker]
+    tasks = [task for task in contents.exercises(*_notebook(number)) if task.checker == checker]
     if not tasks:
         raise ValueError("the lesson has no such exercise")
     (task,) = tasks

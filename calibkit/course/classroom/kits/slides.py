@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from calibkit.course import shell
+from calibkit.course import page_templates
 
 HERE = Path(__file__).parent
 SLIDE = re.compile(r"^### (?P<title>[^\n]+)\n(?P<body>.*?)(?=^### |\Z)", re.MULTILINE | re.DOTALL)
@@ -28,6 +28,6 @@ def page(title: str, text: str, html: Callable[[str], str]) -> str:
         body = html(NOTES.sub("", slide["body"]))
         slides.append({"title": heading, "body": body, "notes": html(notes) if notes else ""})
     script = (HERE / "slides.js").read_text(encoding="utf-8")
-    return shell.render(
+    return page_templates.render(
         "slides.html", script, title=f"{title}: slides", heading=title, slides=slides
     )

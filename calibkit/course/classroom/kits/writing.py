@@ -7,8 +7,8 @@ from pathlib import Path
 
 from nbconvert.filters.markdown_mistune import MarkdownWithMath
 
-from calibkit.course import browser, checkout, pages, shell
-from calibkit.course.classroom import forms, reading, rubrics
+from calibkit.course import browser, checkout, page_templates, pages
+from calibkit.course.classroom import contents, forms, rubrics
 from calibkit.course.classroom.kits import slides
 from calibkit.course.classroom.kits.places import KitError, fill
 from calibkit.pictures.percent import spaced
@@ -60,7 +60,7 @@ def read(name: str) -> tuple[str, list[str], dict[str, str]]:
     text = fill((checkout.root() / SOURCES / f"{name}.md").read_text(encoding="utf-8"))
     title, found = re.match(r"# (.+)\n", text), LESSONS.search(text)
     headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
-    parts = {heading: reading.section(text, heading) for heading in headings}
+    parts = {heading: contents.section(text, heading) for heading in headings}
     if title is None or found is None or parts.keys() != PARTS:
         raise KitError(
             f"{name}.md needs a title, a line Lessons: 00 08 and the parts "
@@ -82,7 +82,7 @@ def page_texts(name: str) -> tuple[list[str], dict[str, str]]:
         if "Plan" in wanted:
             shown.insert(1, FILES)
         heading, body = f"{title}: {words}" if words else title, _html("\n\n".join(shown))
-        made[file] = shell.render("kit.html", title=heading, body=body)
+        made[file] = page_templates.render("kit.html", title=heading, body=body)
     made[SLIDES] = slides.page(title, parts["Slides"], _html)
     made = {file: spaced(page) for file, page in made.items()}
     made[PLAY] = browser.playground()

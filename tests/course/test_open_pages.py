@@ -5,36 +5,38 @@ import re
 import pytest
 
 from calibkit import __main__
-from calibkit.course import door
+from calibkit.course import open_pages
 
-MADE = door.made()
+MADE = open_pages.made()
 
 
 def test_the_folder_holds_them_and_nothing_else():
-    assert {path.name for path in door.folder().iterdir()} == set(MADE) == set(door.WORDS)
+    assert (
+        {path.name for path in open_pages.folder().iterdir()} == set(MADE) == set(open_pages.WORDS)
+    )
 
 
-@pytest.mark.parametrize("name", door.LIGHT)
+@pytest.mark.parametrize("name", open_pages.LIGHT)
 def test_a_page_is_the_one_that_is_made_now(name):
     """After a change of a page or of lesson 00: python -m calibkit open."""
-    assert (door.folder() / name).read_text(encoding="utf-8") == MADE[name]
+    assert (open_pages.folder() / name).read_text(encoding="utf-8") == MADE[name]
 
 
-@pytest.mark.parametrize(("name", "most"), door.LIGHT.items())
+@pytest.mark.parametrize(("name", "most"), open_pages.LIGHT.items())
 def test_a_page_is_light_and_loads_nothing(name, most):
     page = MADE[name]
     assert len(page.encode()) <= most
     assert re.findall(r"(?<![-\w])src=[\"']?(?!data:)[^\"'\s>]+|@import|<link\b", page) == []
 
 
-@pytest.mark.parametrize("name", door.LIGHT)
+@pytest.mark.parametrize("name", open_pages.LIGHT)
 def test_a_link_leads_to_a_page_beside_it_or_to_a_source(name):
     links = re.findall(r"<a [^>]*?href=\"([^\"#]+)", MADE[name])
     assert {one for one in links if not re.match(r"https://(doi|arxiv)\.org/", one)} == set(MADE)
 
 
 def test_the_command_writes_them(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(door, "folder", lambda: tmp_path / "open")
+    monkeypatch.setattr(open_pages, "folder", lambda: tmp_path / "open")
     assert __main__.main(["open"]) == 0
     assert {path.name for path in (tmp_path / "open").iterdir()} == set(MADE)
     assert capsys.readouterr().out.count(" kB\n") == len(MADE)

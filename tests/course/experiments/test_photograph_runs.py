@@ -5,22 +5,24 @@ import pytest
 
 from calibkit import metrics
 from calibkit.course import checkout
-from calibkit.course.experiments import nights
+from calibkit.course.experiments import photograph_runs
 
 
 def stored_logits() -> list:
     """The rows whose logits lie beside the table."""
-    home = checkout.results() / nights.FOLDER
+    home = checkout.results() / photograph_runs.FOLDER
     return [
         one
-        for one in nights.table(None).itertuples()
-        if (home / f"{nights.stem(one.loss, one.seed, one.decay, one.network)}.npz").exists()
+        for one in photograph_runs.table(None).itertuples()
+        if (
+            home / f"{photograph_runs.stem(one.loss, one.seed, one.decay, one.network)}.npz"
+        ).exists()
     ]
 
 
 def test_the_logits_of_every_run_agree_with_its_row():
     for one in stored_logits():
-        kept = nights.logits(one.loss, one.seed, one.decay, one.network)
+        kept = photograph_runs.logits(one.loss, one.seed, one.decay, one.network)
         for part, column in (("cal", "calibration"), ("test", "test")):
             probs, labels = kept[part].softmax(dim=1), kept[f"{part}_labels"]
             right, nll = getattr(one, f"{column}_accuracy"), getattr(one, f"{column}_nll")
@@ -32,25 +34,27 @@ def test_the_logits_of_every_run_agree_with_its_row():
 
 
 def test_every_run_has_one_row_and_its_epochs():
-    table = nights.table(None)
-    assert list(table) == nights.COLUMNS
-    assert not table.duplicated(nights.KEY).any()
+    table = photograph_runs.table(None)
+    assert list(table) == photograph_runs.COLUMNS
+    assert not table.duplicated(photograph_runs.KEY).any()
     for one in table.itertuples():
-        epochs = nights.epochs(one.loss, one.seed, one.decay, one.network)
+        epochs = photograph_runs.epochs(one.loss, one.seed, one.decay, one.network)
         assert epochs.epoch.tolist() == list(range(1, 16))
         assert epochs.test_accuracy.iloc[-1] == pytest.approx(one.test_accuracy, abs=1e-3)
 
 
 def test_every_run_on_40_000_has_one_row_and_its_epochs():
-    rows = nights.on_40_000()
-    assert list(rows) == nights.COLUMNS
-    assert not rows.duplicated(nights.KEY).any()
-    home = checkout.results() / nights.MORE
+    rows = photograph_runs.on_40_000()
+    assert list(rows) == photograph_runs.COLUMNS
+    assert not rows.duplicated(photograph_runs.KEY).any()
+    home = checkout.results() / photograph_runs.MORE
     for one in rows.itertuples():
-        epochs = pd.read_csv(home / f"{nights.stem(one.loss, one.seed, one.decay)}-epochs.csv")
+        epochs = pd.read_csv(
+            home / f"{photograph_runs.stem(one.loss, one.seed, one.decay)}-epochs.csv"
+        )
         assert epochs.epoch.tolist() == list(range(1, 16))
         assert epochs.test_accuracy.iloc[-1] == pytest.approx(one.test_accuracy, abs=1e-3)
-    best, lacking = nights.at_best("calibration_scaled_nll", rows)
+    best, lacking = photograph_runs.at_best("calibration_scaled_nll", rows)
     alphas = {f"mixup, alpha {alpha}" for alpha in ("0.1", "0.3", "1")}
     assert (set(best.loss), lacking) == ({"cross-entropy", *alphas}, [])
 
@@ -59,13 +63,13 @@ def test_each_loss_stands_at_the_decay_that_is_best_on_its_calibration_images():
     grid = [(loss, d, seed) for loss in ("one", "two") for d in (0.0, 5e-4) for seed in (0, 1)]
     rows = pd.DataFrame(grid, columns=["loss", "decay", "seed"])
     rows["calibration_nll"] = [0.3, 0.5, 0.4, 0.3, 0.2, 0.2, 0.1, 0.4]
-    best, lacking = nights.at_best("calibration_nll", rows)
+    best, lacking = photograph_runs.at_best("calibration_nll", rows)
     assert best.groupby("loss").decay.first().to_dict() == {"one": 5e-4, "two": 0.0}
     assert (len(best), lacking) == (4, [])
-    best, lacking = nights.at_best("calibration_nll", rows[:-1])
+    best, lacking = photograph_runs.at_best("calibration_nll", rows[:-1])
     assert (set(best.loss), lacking) == ({"one"}, ["two"])
 
 
 def test_a_run_that_is_not_stored_is_refused():
     with pytest.raises(ValueError, match=r"logits are stored, got focal_gamma_9-"):
-        nights.logits("focal, gamma 9", 0)
+        photograph_runs.logits("focal, gamma 9", 0)

@@ -6,7 +6,7 @@ from scipy.special import ndtr
 from scipy.stats import binomtest
 
 import calibkit
-from calibkit.auditing.luck import NORMAL_FROM, law_of_hits, p_of_hits
+from calibkit.auditing.hits_test import NORMAL_FROM, law_of_hits, p_of_hits
 from tests.auditing.test_audit import drawn
 
 

@@ -1,6 +1,6 @@
 """Sentences that a language model makes up: what it must invent if it speaks as its text does.
 
-`python -m calibkit.course.experiments.invented` keeps the table over shares of rare facts.
+`python -m calibkit.course.experiments.hallucination` keeps the table over shares of rare facts.
 """
 
 from __future__ import annotations

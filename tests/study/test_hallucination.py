@@ -6,8 +6,8 @@ import math
 import pytest
 import torch
 
-from calibkit.course.experiments import answers, facts, invented
-from calibkit.course.experiments.invented import Written
+from calibkit.course.experiments import answers, facts, hallucination
+from calibkit.course.experiments.hallucination import Written
 
 
 @functools.cache
@@ -17,7 +17,7 @@ def known(seed=0):
 
 def test_every_sentence_of_the_text_is_read():
     told = facts.text(facts.world(), 400)
-    found = invented.read(told.words)
+    found = hallucination.read(told.words)
     assert torch.equal(found.question, told.question)
     assert torch.equal(found.place, facts.PLACE_OF[told.said])
 
@@ -33,8 +33,8 @@ def test_the_exact_reader_invents_as_much_as_it_must():
         question = torch.multinomial(world.frequency, 2_000, True, generator=generator)
         place = torch.multinomial(posterior[question], 1, generator=generator)[:, 0]
         here = answers.Learned(world, text, posterior, known().model)
-        found = invented.measure(here, Written(question, place))
-        surplus.append(found["invented"] - invented.bound(facts.missing_mass(world, text)))
+        found = hallucination.measure(here, Written(question, place))
+        surplus.append(found["invented"] - hallucination.bound(facts.missing_mass(world, text)))
         slack.append(found["invented"] - found["invented_unseen"])
     surplus = torch.tensor(surplus)
     assert abs(surplus.mean()) <= 3 * surplus.std() / math.sqrt(len(surplus))
@@ -42,19 +42,19 @@ def test_the_exact_reader_invents_as_much_as_it_must():
 
 
 def test_a_silent_model_invents_nothing_and_is_miscalibrated_by_all_that_is_missing():
-    told = invented.write(known(), 300)
-    found = invented.measure(known(), told, torch.ones(300, dtype=torch.bool))
+    told = hallucination.write(known(), 300)
+    found = hallucination.measure(known(), told, torch.ones(300, dtype=torch.bool))
     assert found["invented"] == found["garbled"] == 0
     assert found["abstained"] == 1
     missing = facts.missing_mass(known().world, known().text)
     assert found["miscalibration"] == pytest.approx(missing)
-    assert invented.bound(missing, found["miscalibration"]) == pytest.approx(0)
+    assert hallucination.bound(missing, found["miscalibration"]) == pytest.approx(0)
 
 
 def test_the_stored_table_never_breaks_the_bound():
-    table = invented.stored()
-    assert sorted(table.rare.unique()) == list(invented.SHARES)
-    error = (table.invented * (1 - table.invented) / invented.WRITTEN).pow(0.5)
+    table = hallucination.stored()
+    assert sorted(table.rare.unique()) == list(hallucination.SHARES)
+    error = (table.invented * (1 - table.invented) / hallucination.WRITTEN).pow(0.5)
     assert (table.invented >= table.bound - 3 * error).all()
     trained = table[table.limit == 0]
     outside = (trained.missing < trained.low) | (trained.missing > trained.high)

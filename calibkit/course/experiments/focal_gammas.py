@@ -1,7 +1,7 @@
 """Focal loss with each gamma and its weight decays: networks, and a model of two weights.
 
-`python -m calibkit.course.experiments.faded` trains the networks on three seeds that nothing is
-judged on, and keeps the table from which the evidence of lesson 10 takes its weight decays.
+`python -m calibkit.course.experiments.focal_gammas` trains the networks on three seeds that
+nothing is judged on, and keeps the table from which the evidence of lesson 10 takes its decays.
 """
 
 from __future__ import annotations

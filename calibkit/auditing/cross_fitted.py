@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from calibkit.auditing.intervals import normal
+from calibkit.auditing.labels_and_groups import Units, units_of
 from calibkit.auditing.scores import Scores
-from calibkit.auditing.units import Units, units_of
 from calibkit.metrics.weighting import kept
 
 NOT_FAVOURED = (

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from calibkit import conformal
-from calibkit.course.experiments import promised
+from calibkit.course.experiments import scanners
 from calibkit.course.scale import budget
 from calibkit.lab import data
 
@@ -16,13 +16,13 @@ SMOKE = budget("smoke")
 
 def reader(n=3000, seed=5):
     """The test images of an exact reader who is made a little too sure."""
-    drawn, scanner = promised.scans(n, seed)
+    drawn, scanner = scanners.scans(n, seed)
     return (drawn.posterior.clamp(min=1e-12).log() * 1.5).softmax(dim=1), drawn, scanner
 
 
 def test_each_image_has_the_posterior_of_its_own_scanner():
-    drawn, scanner = promised.scans(200, 3)
-    for k, noise in enumerate(promised.SCANNERS.values()):
+    drawn, scanner = scanners.scans(200, 3)
+    for k, noise in enumerate(scanners.SCANNERS.values()):
         own = drawn[scanner == k]
         expected = data.NoisyDigits(noise).posterior(own.inputs)
         torch.testing.assert_close(own.posterior, expected)
@@ -31,15 +31,15 @@ def test_each_image_has_the_posterior_of_its_own_scanner():
 
 
 def test_no_two_parts_and_no_two_seeds_share_an_image():
-    parts = [promised.part(SMOKE, name, seed).data for name in promised.PARTS for seed in (0, 1)]
+    parts = [scanners.part(SMOKE, name, seed).data for name in scanners.PARTS for seed in (0, 1)]
     pixels = torch.cat([one.inputs.flatten(1) for one in parts])
     assert len(pixels.unique(dim=0)) == len(pixels)
 
 
-@pytest.mark.parametrize("way", promised.WAYS)
+@pytest.mark.parametrize("way", scanners.WAYS)
 def test_each_way_trains_what_it_names(way):
-    strength = promised.WAYS[way][-1]
-    recipe = promised.trial(SMOKE, way, strength, 3e-3, seed=0).recipe
+    strength = scanners.WAYS[way][-1]
+    recipe = scanners.trial(SMOKE, way, strength, 3e-3, seed=0).recipe
     assert recipe.weight_decay == 3e-3
     if way == "focal":
         assert recipe.loss.keywords == {"gamma": strength}
@@ -51,8 +51,8 @@ def test_each_way_trains_what_it_names(way):
 def test_mean_size_and_coverage_are_those_of_the_sets():
     probs, drawn, scanner = reader()
     groups = {"old": scanner == 2}
-    found = promised.averaged(probs, drawn.posterior, groups, draws=4, seed=2)
-    limits = promised.thresholds(probs, drawn.posterior, promised.CAL, 0.1, 4, 2)
+    found = scanners.averaged(probs, drawn.posterior, groups, draws=4, seed=2)
+    limits = scanners.thresholds(probs, drawn.posterior, scanners.CAL, 0.1, 4, 2)
     sets = [1 - probs <= limit for limit in limits]
     inside = [conformal.exact_coverage(one, drawn.posterior) for one in sets]
     assert found["size"] == pytest.approx(np.mean([s.double().sum(1).mean() for s in sets]))
@@ -61,7 +61,7 @@ def test_mean_size_and_coverage_are_those_of_the_sets():
 
 
 def test_coverage_on_one_scanner_is_that_of_a_loop():
-    parts = {name: promised.part(SMOKE, name, 0) for name in ("cal", "test")}
+    parts = {name: scanners.part(SMOKE, name, 0) for name in ("cal", "test")}
     probs = {
         name: (one.data.posterior.clamp(min=1e-12).log() * 0.7).softmax(dim=1)
         for name, one in parts.items()
@@ -73,4 +73,4 @@ def test_coverage_on_one_scanner_is_that_of_a_loop():
         limit = sorted(own.tolist())[math.ceil((len(own) + 1) * 0.9) - 1]
         inside = conformal.exact_coverage(1 - probs["test"] <= limit, test.data.posterior)
         expected.append(inside[test.scanner == 2].mean().item())
-    assert promised.on_scanner(probs, SMOKE, 0, scanner=2) == pytest.approx(expected)
+    assert scanners.on_scanner(probs, SMOKE, 0, scanner=2) == pytest.approx(expected)

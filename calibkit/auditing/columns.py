@@ -41,7 +41,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calibkit.auditing import checks, guesses, kinds, names, sets
+from calibkit.auditing import checks, guesses, names, score_kinds, sets
 from calibkit.auditing.names import bare, parts, short, word
 from calibkit.auditing.questions import Options, Unclear, choices, joined
 from calibkit.auditing.scores import Kind, Scores, content, scores_of
@@ -122,8 +122,8 @@ def predictions(table: Table, options: Options) -> Predictions:
     words, single = names.words(labels), matrix.shape[1] == 1
     if matrix.shape[1] > 2 and not roles.answers:
         checks.sorted_scores(matrix, words, roles, table, options)
-    kind, note = kinds.decided(matrix, walked, roles.scores, options, answers=roles.answers)
-    matrix = kinds.scaled(matrix, kind, single)
+    kind, note = score_kinds.decided(matrix, walked, roles.scores, options, answers=roles.answers)
+    matrix = score_kinds.scaled(matrix, kind, single)
     if single:
         rows = {c: table[c][kept] for c in table.columns if c not in roles.scores}
         checks.row_a_class(matrix[:, 0], rows, roles, table.file, options)
@@ -410,7 +410,7 @@ def _of_one(
     if kind == "probs" and options.positive is None:
         checks.below_half(scores, labels, table, roles, positive, options, surely=bool(after))
         if options.kind is None:
-            kinds.demand_scale(scores, labels, column)
+            score_kinds.demand_scale(scores, labels, column)
     checks.direction(scores, labels, positive, values, kind, options)
     ones, zeros = scores[labels == 1], scores[labels == 0]
     parted = len(ones) > 0 and len(zeros) > 0 and ones.min() > zeros.max()  # by a threshold

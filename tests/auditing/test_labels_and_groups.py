@@ -7,7 +7,7 @@ import torch
 
 import calibkit
 from calibkit import auditing
-from calibkit.auditing.units import units_of
+from calibkit.auditing.labels_and_groups import units_of
 from tests.auditing.test_audit import drawn, values, warned
 
 Z, LABELS = drawn(600, 3, truth=0.75)

@@ -1,6 +1,6 @@
 """Images of three scanners whose posterior is known, networks that read them, and their sets.
 
-`python -m calibkit.course.experiments.promised` trains the ways of training on three seeds that
+`python -m calibkit.course.experiments.scanners` trains the ways of training on three seeds that
 nothing is judged on, and keeps the table from which lesson 20 takes its settings: those with the
 lowest NLL after one temperature.
 """
