@@ -107,19 +107,15 @@ def test_bins(function):
     metrics.ece(PROBS, LABELS, binning="L1") -> ValueError: binning must be one of
     metrics.mce(PROBS, LABELS, closed="L1") -> ValueError: closed must be one of
     metrics.debiased_ece(PROBS, LABELS, binning="L1") -> ValueError: binning must be one of
-    metrics.reliability(PROBS, LABELS, closed="l") -> ValueError: closed must be one of
     metrics.reliability(PROBS, LABELS).interval(95) -> ValueError: level must lie in
     metrics.reliability(PROBS, LABELS).error("L1") -> ValueError: norm must be one of
     metrics.reliability_of(SURE, HITS, bins=0) -> ValueError: bins must
     metrics.reliability_of(SURE, HITS, binning="m") -> ValueError: binning must
     metrics.confident_share(PROBS, LABELS, threshold=99) -> ValueError: threshold must
-    metrics.confident_share(PROBS, LABELS, threshold="0.99") -> TypeError: threshold must
     metrics.top_k_accuracy(PROBS, LABELS, k=0) -> ValueError: k must be in [1, 3]
     metrics.top_k_accuracy(PROBS, LABELS, k=4) -> ValueError: k must be in [1, 3]
-    metrics.top_k_accuracy(PROBS, LABELS, k=1.0) -> TypeError: k must be an integer
     metrics.ece_by_group(PROBS, LABELS, LABELS - 1) -> ValueError: groups must lie in
     metrics.ece_by_group(PROBS, LABELS, LABELS[:-1]) -> ValueError: groups must
-    metrics.ece_by_group(PROBS, LABELS, LABELS.double()) -> TypeError: groups must be integers
     metrics.entropy(PROBS * 0.9) -> ValueError: probs must have rows that sum to 1
     metrics.true_calibration_error(changed(NAN), PROBS) -> ValueError: probs must be finite
     metrics.true_calibration_error(PROBS, changed(NAN)) -> ValueError: posterior must be finite
@@ -133,24 +129,16 @@ def test_bins(function):
     metrics.wilson_interval([-1], [2]) -> ValueError: ...-1 hits of 2
     metrics.wilson_interval([1], [2, 2]) -> ValueError: ...shape of hits
     metrics.wilson_interval(PIXELS[0, 0], PIXELS[0, 0].to("meta")) -> ValueError: counts is on meta
-    metrics.wilson_interval([1], [2], level=0) -> ValueError: level must lie in
     metrics.wilson_interval([1], [2], level=1) -> ValueError: level must lie in
     metrics.auroc(torch.tensor([0.1, NAN]), SURE) -> ValueError: in_scores must be finite
     metrics.auroc(SURE, torch.tensor([0.1, INF])) -> ValueError: out_scores must be finite
-    metrics.auroc(PROBS, SURE) -> ValueError: in_scores must have 1 dimension
-    metrics.auroc(SURE, SURE[:0]) -> ValueError: out_scores is empty
-    metrics.auroc(SURE, LABELS) -> TypeError: out_scores must be floating
     metrics.auroc(SURE, SURE.to("meta")) -> ValueError: out_scores is on meta
     metrics.fpr_at_tpr([NAN], [0.5]) -> ValueError: in_scores must be finite
-    metrics.fpr_at_tpr([0.5], [0.5], tpr=0) -> ValueError: tpr must lie in
     metrics.fpr_at_tpr([0.5], [0.5], tpr=95) -> ValueError: tpr must lie in
     metrics.bootstrap_interval(PROBS, LABELS, metric="nll2") -> ValueError: metric must be one of
     metrics.bootstrap_interval(PROBS, LABELS, level=1.0) -> ValueError: level must lie in
-    metrics.bootstrap_interval(PROBS, LABELS, level=0.0) -> ValueError: level must lie in
     metrics.bootstrap_interval(PROBS, LABELS, resamples=0) -> ValueError: resamples must
-    metrics.bootstrap_interval(PROBS, LABELS, resamples=1e3) -> TypeError: resamples must
     metrics.bootstrap_interval(PROBS, LABELS, seed=-1) -> ValueError: seed must
-    metrics.bootstrap_interval(PROBS, LABELS, seed=None) -> TypeError: seed must
     metrics.bootstrap_interval(PROBS, LABELS, method="basic") -> ValueError: method must
     metrics.bootstrap_interval_of(SURE, HITS, metric="classwise_ece") -> ValueError: metric must
     metrics.calibration_test(PROBS, LABELS, metric="mce") -> ValueError: metric must
@@ -161,10 +149,6 @@ def test_bins(function):
     metrics.corp(PROBS, LABELS).band(seed=-1) -> ValueError: seed
     metrics.paired_interval(PROBS, PROBS, LABELS, metric="mce") -> ValueError: metric must
     metrics.paired_interval(PROBS, PROBS, LABELS, method="basic") -> ValueError: method must
-    metrics.paired_interval(PROBS, PROBS, LABELS, bins=0) -> ValueError: bins must
-    metrics.paired_interval(PROBS, PROBS, LABELS, level=95) -> ValueError: level must
-    metrics.paired_interval(PROBS, PROBS, LABELS, resamples=0) -> ValueError: resamples must
-    metrics.paired_interval(PROBS, PROBS, LABELS, seed=-1) -> ValueError: seed must
     metrics.paired_interval(PROBS / 2, PROBS, LABELS) -> ValueError: probs_a must have rows that sum
     metrics.paired_interval(PROBS, 2 * PROBS, LABELS) -> ValueError: probs_b must lie in [0, 1]
     metrics.paired_interval(PROBS, PROBS[:2], LABELS) -> ValueError: probs_b must have the shape of
@@ -172,9 +156,6 @@ def test_bins(function):
     metrics.paired_interval(PROBS, PROBS, LABELS + 3) -> ValueError: labels must lie in [0, 3)
     metrics.paired_interval(torch.eye(2), torch.eye(2), [1, 1], metric="nll") -> ValueError: metric
     metrics.paired_interval_of([0.5], [1], [0.5, 0.6], [1, 0]) -> ValueError: confidence_b must have
-    metrics.paired_interval_of([50.0], [1], [0.5], [1]) -> ValueError: ...write 0.9 for 90 %
-    metrics.paired_interval_of([0.5], [1, 0], [0.5], [1]) -> ValueError: ...must have one entry per
-    metrics.paired_interval_of([0.5], [2], [0.5], [1]) -> ValueError: ...must lie in
     metrics.paired_interval_of([0.5], [1], [0.5], [1], metric="mce") -> ValueError: metric must be
     metrics.pixels(MAPS, PIXELS + 255) -> ValueError: labels must lie in [0, 4)
     metrics.pixels(MAPS.softmax(1), PIXELS) -> ValueError: scores are probabilities
@@ -190,13 +171,9 @@ def test_bins(function):
     metrics.alarm_costs(0) -> ValueError: ...ratio must lie in
     metrics.alarm_costs(INF) -> ValueError: ...ratio must lie in
     metrics.cheapest_action(2 * TWO, COSTS) -> ValueError: ...probs
-    metrics.cheapest_action(TWO, COSTS[0]) -> ValueError: ...costs must have 2 dimension
-    metrics.cheapest_action(TWO, COSTS * NAN) -> ValueError: ...costs must be finite
-    metrics.cheapest_action(TWO, COSTS.long()) -> TypeError: ...costs must be floating
     metrics.cheapest_action(TWO, COSTS.repeat(1, 2)) -> ValueError: ...costs must have one col
     metrics.action_cost([0, 2], [0, 1], COSTS) -> ValueError: ...actions must lie in [0, 2
     metrics.action_cost([0], [0, 1], COSTS) -> ValueError: ...actions must have one entry
-    metrics.action_cost([0.0, 1.0], [0, 1], COSTS) -> TypeError: ...actions must be integers
     metrics.action_cost([0, 1], [0, 2], COSTS) -> ValueError: ...truth must lie in [0, 2
     metrics.action_cost([0, 1], 2 * TWO, COSTS) -> ValueError: ...truth
     metrics.action_cost([0, 1], TWO[:1], COSTS) -> ValueError: ...actions must have one entry
@@ -205,11 +182,9 @@ def test_bins(function):
     metrics.net_benefit([0.5], [1], threshold=0) -> ValueError: ...threshold must lie in
     metrics.net_benefit([5.0], [1], threshold=0.5) -> ValueError: ...write 0.9 for 90 %
     metrics.net_benefit([0.5], [2], threshold=0.5) -> ValueError: ...happened must lie
-    metrics.net_benefit([0.5], [1.5], threshold=0.5) -> ValueError: ...happened must lie
     metrics.net_benefit([0.5], [1, 0], threshold=0.5) -> ValueError: ...happened must ha
     metrics.regret(TWO, TWO, COSTS, weights=[0, 0]) -> ValueError: ...weights must not all be
     plane.kappa([(0.2, 0.1)]) -> ValueError: ...places must be at least 2 pairs
-    plane.kappa([0.2, 0.1]) -> ValueError: ...places must be at least 2 pairs
     plane.kappa([(0.2, 0.1), (0.2, NAN)]) -> ValueError: ...places must be finite
     plane.place(99.0, 0.7, 0.8) -> ValueError: ...train_accuracy must lie in
     plane.place(1.0, 0.7, 1.2) -> ValueError: ...confidence must lie in

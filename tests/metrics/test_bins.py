@@ -1,25 +1,9 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from calibkit.metrics import bins as b
 from tests.metrics import reference
-
-
-@settings(deadline=None, max_examples=50)
-@given(
-    st.lists(st.floats(0, 1, width=32), min_size=1, max_size=30),
-    st.integers(1, 60),
-    st.sampled_from(["right", "left"]),
-)
-def test_bins_are_those_of_a_walk_along_the_edges(values, bins, closed):
-    edges = [i / bins for i in range(bins + 1)]
-    expected = [reference.bin_loop(v, edges, closed) for v in values]
-    for dtype in (torch.float32, torch.float64):
-        found = b.bin_index(torch.tensor(values, dtype=dtype), b.width_edges(bins), closed)
-        assert found.tolist() == expected
 
 
 @pytest.mark.parametrize("bins", [1, 2, 6, 10, 15, 29, 49, 100])

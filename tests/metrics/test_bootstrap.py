@@ -35,23 +35,22 @@ def drawn(probs, labels, metric, resamples, seed=1, bins=15):
 
 
 @pytest.mark.parametrize("metric", [*BINNED, "classwise_ece"])
-@pytest.mark.parametrize("n", [30, 400])
-def test_distribution_is_that_of_the_plain_loop(metric, n):
-    probs, labels = problem(n)
-    exact = resample_loop(probs, labels, metric, 800, seed=n)
+def test_distribution_is_that_of_the_plain_loop(metric):
+    probs, labels = problem(30)
+    exact = resample_loop(probs, labels, metric, 800, seed=30)
     fast = drawn(probs, labels, metric, 1500)
     found = ks_2samp(exact.round(12), fast.round(12))
     assert found.statistic < 0.08, found
     assert fast.std() == pytest.approx(exact.std(), rel=0.12)
 
 
-@pytest.mark.parametrize("small", [0, 10**6])
-def test_distribution_where_all_cells_are_drawn_by_moments_or_exactly(small, monkeypatch):
-    monkeypatch.setattr(resampling, "SMALL", small)
+def test_distribution_where_cells_are_drawn_by_moments_or_exactly(monkeypatch):
     probs, labels = problem(500)
     exact = resample_loop(probs, labels, "ece", 800, seed=3)
-    found = ks_2samp(exact, drawn(probs, labels, "ece", 1500))
-    assert found.statistic < 0.08, found
+    for small in (0, resampling.SMALL, 10**6):
+        monkeypatch.setattr(resampling, "SMALL", small)
+        found = ks_2samp(exact, drawn(probs, labels, "ece", 1500))
+        assert found.statistic < 0.08, (small, found)
 
 
 def test_adaptive_bins_are_those_of_the_full_sample():
@@ -67,15 +66,6 @@ def test_adaptive_bins_are_those_of_the_full_sample():
         exact.append(sums.abs().sum().item() / 400)
     found = ks_2samp(exact, drawn(probs, labels, "ada_ece", 1500))
     assert found.statistic < 0.06, found
-
-
-def test_classwise_groups_keep_the_spread(monkeypatch):
-    probs, labels = problem(1001)
-    exact = drawn(probs, labels, "classwise_ece", 1500, seed=6)
-    monkeypatch.setattr(resampling, "GROUPS", 400)
-    grouped = drawn(probs, labels, "classwise_ece", 1500, seed=7)
-    assert grouped.mean() == pytest.approx(exact.mean(), rel=0.03)
-    assert grouped.std() == pytest.approx(exact.std(), rel=0.15)
 
 
 def test_classwise_draws_are_exact_resamples():
@@ -118,11 +108,6 @@ def test_interval_is_the_percentiles_or_their_reflection(metric):
         found = metrics.bootstrap_interval(probs, labels, level=0.8, **options)
         assert found == pytest.approx(ends, abs=1e-15)
         assert all(type(end) is float for end in found)
-        wide = metrics.bootstrap_interval(probs, labels, level=0.99, **options)
-        assert wide[0] < found[0] < found[1] < wide[1]
-        assert found == metrics.bootstrap_interval(probs, labels, level=0.8, **options)
-        other = metrics.bootstrap_interval(probs, labels, level=0.8, **options | {"seed": 4})
-        assert found != other
 
 
 def test_a_cell_of_one_sample_is_drawn_exactly():
@@ -131,10 +116,3 @@ def test_a_cell_of_one_sample_is_drawn_exactly():
     values = drawn(probs, torch.tensor([0, 1]), "ece", 500)
     assert set(values.round(9)) == {0.1, 0.35, 0.6}
     assert np.mean(values.round(9) == 0.35) == pytest.approx(0.5, abs=0.08)
-
-
-def test_one_sample_gives_a_point():
-    for metric in METRICS:
-        low, high = metrics.bootstrap_interval([[0.75, 0.25]], [1], metric=metric)
-        assert low == high
-        assert low == pytest.approx(getattr(metrics, metric)([[0.75, 0.25]], [1]))

@@ -53,6 +53,7 @@ def test_our_measures_give_the_exact_answers(name, bins):
     assert not found.order
 
 
+@pytest.mark.slow  # 10 s; what the file says is asked of our measures above
 def test_the_file_is_what_its_author_writes():
     assert conventions.CASES.read_text(encoding="utf-8") == golden.text()
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibkit import metrics
@@ -27,6 +27,7 @@ levels = st.sampled_from([0.5625, 0.625, 0.75, 0.875, 1.0])
 samples = st.lists(st.tuples(levels, st.integers(0, 1)), min_size=1, max_size=20)
 
 
+@settings(deadline=None, max_examples=30)
 @given(samples)
 def test_the_frequency_is_the_isotonic_regression_of_the_hits(sample):
     confidence, labels = zip(*sample, strict=True)
@@ -37,6 +38,7 @@ def test_the_frequency_is_the_isotonic_regression_of_the_hits(sample):
     np.testing.assert_allclose(found.frequency, expected, atol=1e-12)
 
 
+@settings(deadline=None, max_examples=30)
 @given(samples)
 def test_the_parts_add_up_to_the_score_and_are_not_negative(sample):
     confidence, labels = (np.array(part) for part in zip(*sample, strict=True))

@@ -26,22 +26,10 @@ def test_ece_against_a_loop(name, binning, closed):
         found = metrics.ece(probs, labels, **options)
         assert type(found) is float
         assert found == pytest.approx(expected, abs=1e-12), options
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_mce_ada_ece_and_signed_gap_against_a_loop(name):
-    probs, labels = CASES[name]
-    confidence, hits = reference.top_loop(probs, labels)
-    for bins in (4, 15):
-        for closed in ("right", "left"):
-            expected = reference.ece_loop(confidence, hits, bins, "max", closed=closed)
-            found = metrics.mce(probs, labels, bins=bins, closed=closed)
-            assert found == pytest.approx(expected, abs=1e-12)
-        expected = reference.ece_loop(confidence, hits, bins, binning="mass")
-        assert metrics.ada_ece(probs, labels, bins=bins) == pytest.approx(expected, abs=1e-12)
-    assert metrics.signed_gap(probs, labels) == pytest.approx(
-        np.mean(confidence) - np.mean(hits), abs=1e-12
-    )
+        if norm == "max" and binning == "width":
+            assert metrics.mce(probs, labels, bins=bins, closed=closed) == found
+        if (norm, binning, closed) == ("l1", "mass", "right"):
+            assert metrics.ada_ece(probs, labels, bins=bins) == found
 
 
 def test_values_by_hand():
@@ -59,29 +47,19 @@ def test_values_by_hand():
     assert metrics.ada_ece(probs, labels, bins=2) == pytest.approx((0.1 + 2 * 0.2) / 3)
 
 
-@pytest.mark.parametrize("name", ["random", "random64", "two", "saturated", "edges64", "missing"])
+@pytest.mark.parametrize("name", ["random", "two", "saturated", "edges64", "missing", "many"])
 def test_uncertainty_calibration_agrees(name):
     probs, labels = (x.numpy() for x in CASES[name])
     assert metrics.ece(probs, labels) == pytest.approx(calibration.get_ece(probs, labels), abs=1e-6)
-
-
-@pytest.mark.parametrize("name", ["random", "random64", "two", "tiny", "missing"])
-def test_uncertainty_calibration_agrees_on_equal_mass(name):
-    probs, labels = (
-        x.double().numpy() if x.is_floating_point() else x.numpy() for x in CASES[name]
-    )
+    if name not in ("random", "two", "missing"):
+        return
+    probs = probs.astype(float)
     expected = calibration.get_ece_em(probs, labels)
     assert metrics.ada_ece(probs, labels) == pytest.approx(expected, abs=1e-7)
-
-
-@pytest.mark.parametrize("name", ["random", "random64", "two", "missing", "many"])
-def test_uncertainty_calibration_agrees_on_the_debiased_error(name):
-    probs, labels = (
-        x.double().numpy() if x.is_floating_point() else x.numpy() for x in CASES[name]
-    )
-    expected = calibration.lower_bound_scaling_ce(
-        probs, labels, p=2, debias=True, num_bins=10, mode="top-label"
-    )
+    expected = calibration.get_ece(probs, labels, mode="marginal")
+    assert metrics.classwise_ece(probs, labels) == pytest.approx(expected, abs=1e-6)
+    options = {"p": 2, "debias": True, "num_bins": 10, "mode": "top-label"}
+    expected = calibration.lower_bound_scaling_ce(probs, labels, **options)
     assert metrics.debiased_ece(probs, labels, bins=10) == pytest.approx(expected, abs=1e-9)
 
 
@@ -106,9 +84,11 @@ def test_torchmetrics_agrees_away_from_the_edges(norm):
     assert metrics.ece(probs, labels, norm=norm) == pytest.approx(expected.item(), abs=1e-6)
 
 
-def test_overconfidence_error_against_a_loop():
+def test_overconfidence_error_and_signed_gap_against_a_loop():
     for probs, labels in CASES.values():
         confidence, hits = reference.top_loop(probs, labels)
+        expected = np.mean(confidence) - np.mean(hits)
+        assert metrics.signed_gap(probs, labels) == pytest.approx(expected, abs=1e-12)
         for bins in (3, 15):
             expected = 0.0
             for cs, hs in reference.bins_loop(confidence, hits, bins):
@@ -117,9 +97,6 @@ def test_overconfidence_error_against_a_loop():
                     expected += len(cs) / len(hits) * mean * gap
             found = metrics.overconfidence_error(probs, labels, bins=bins)
             assert found == pytest.approx(expected, abs=1e-12)
-    probs, labels = CASES["random"]
-    default = metrics.overconfidence_error(probs, labels)
-    assert default == metrics.overconfidence_error(probs, labels, bins=15)
 
 
 def test_debiased_error_by_hand_and_its_options():
@@ -135,10 +112,6 @@ def test_debiased_error_by_hand_and_its_options():
     assert metrics.debiased_ece(probs[:4], labels[:4], bins=1) == 0
     assert metrics.debiased_ece(probs[3:5], [0, 1], bins=2) == 0  # bins of one sample say nothing
     assert metrics.debiased_ece(probs[:2], [1, 1], bins=1) == pytest.approx(0.6)  # two samples do
-    many, wanted = CASES["many"]
-    assert metrics.debiased_ece(many, wanted) == metrics.debiased_ece(
-        many, wanted, bins=15, binning="mass"
-    )
 
 
 @pytest.mark.parametrize("name", CASES)

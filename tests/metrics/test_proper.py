@@ -68,11 +68,3 @@ def test_decomposition_against_its_definition(name, bins):
     assert parts == pytest.approx(parts_loop(probs, labels, bins), abs=1e-12)
     assert sum(parts) == pytest.approx(metrics.brier(probs, labels), abs=1e-12)
     assert all(type(part) is float for part in parts)
-
-
-def test_decomposition_defaults_and_names():
-    probs, labels = CASES["random"]
-    parts = metrics.brier_decomposition(probs, labels)
-    assert parts == metrics.brier_decomposition(probs, labels, bins=15)
-    assert parts == (parts.calibration, parts.refinement, parts.within)
-    assert isinstance(parts, metrics.BrierParts)

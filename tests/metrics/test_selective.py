@@ -2,39 +2,20 @@
 
 import numpy as np
 import pytest
+import torch
 from sklearn.metrics import roc_curve
 
 from calibkit import metrics
 from tests.metrics import reference
 
 
-def loop(confidence, correct):
-    """The definition, with the mean over the orders of equal confidences by 500 shuffles."""
-    random, total = np.random.default_rng(0), 0
-    for _ in range(500):
-        order = random.permutation(len(correct))
-        order = order[np.argsort(-confidence[order], kind="stable")]
-        total = total + np.cumsum(~correct[order]) / np.arange(1, len(correct) + 1)
-    return total / 500
-
-
-@pytest.mark.parametrize("name", ["random", "tied", "edges", "half", "tiny", "single"])
-def test_risk_is_the_share_of_wrong_ones_among_the_surest(name):
-    probs, labels = reference.cases()[name]
-    confidence, correct = probs.double().amax(1).numpy(), (probs.argmax(1) == labels).numpy()
-    _, found = metrics.risk_coverage(probs, labels)
-    assert found.numpy() == pytest.approx(loop(confidence, correct), abs=0.06)
-    assert float(found[-1]) == pytest.approx(1 - metrics.accuracy(probs, labels))
-    assert metrics.aurc(probs, labels) == pytest.approx(float(found.mean()))
-
-
-def test_without_ties_it_is_exact():
-    probs, labels = reference.cases()["random64"]
-    confidence, correct = probs.amax(1).numpy(), (probs.argmax(1) == labels).numpy()
-    wrong = ~correct[np.argsort(-confidence)]
-    exact = np.cumsum(wrong) / np.arange(1, len(wrong) + 1)
-    assert metrics.risk_coverage(probs, labels)[1].numpy() == pytest.approx(exact, abs=1e-15)
-    assert metrics.risk_coverage_of(confidence, correct)[1].numpy() == pytest.approx(exact)
+def test_equally_sure_ones_count_as_the_mean_of_all_their_orders():
+    probs = torch.tensor([[0.9, 0.1]] + [[0.8, 0.2]] * 3)
+    labels = torch.tensor([0, 0, 1, 0])  # one wrong of the three: on average 0, 1/3, 2/3, 1 of it
+    coverage, risk = metrics.risk_coverage(probs, labels)
+    assert coverage.tolist() == [0.25, 0.5, 0.75, 1]
+    assert risk.tolist() == pytest.approx([0, 1 / 3 / 2, 2 / 3 / 3, 1 / 4])
+    assert metrics.aurc(probs, labels) == pytest.approx((1 / 6 + 2 / 9 + 1 / 4) / 4)
 
 
 @pytest.mark.parametrize("name", ["random", "tied", "edges", "half", "tiny"])

@@ -30,11 +30,10 @@ def ours(confidence, hits):
     return metrics.smooth_ece_of(torch.tensor(confidence), torch.tensor(hits))
 
 
-@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("n", [1, 3, 12])
 @pytest.mark.parametrize("right", [0.3, 0.7])
-def test_kernel_integral(seed, n, right):
-    generator = np.random.default_rng(seed)
+def test_kernel_integral(n, right):
+    generator = np.random.default_rng(1)
     confidence, hits = generator.uniform(0, 1, n), generator.random(n) < right
     assert ours(confidence, hits) == pytest.approx(solved(confidence, hits), abs=1e-6)
 
@@ -46,7 +45,7 @@ def test_kernel_integral_with_mass_on_both_ends():
         assert ours(confidence[chosen], hits[chosen]) == pytest.approx(expected, abs=1e-6)
 
 
-@pytest.mark.parametrize("spread", [0.005, 0.02, 0.1])
+@pytest.mark.parametrize("spread", [0.005, 0.1])
 def test_kernel_integral_where_the_residuals_change_sign(spread):
     # three of five right all around .6: over-confident above it, under-confident below
     confidence = np.repeat(0.6 + spread * np.linspace(-1, 1.1, 9), 5)
@@ -56,7 +55,7 @@ def test_kernel_integral_where_the_residuals_change_sign(spread):
     assert found == pytest.approx(expected, abs=3e-7)
 
 
-@pytest.mark.parametrize("name", ["random", "random64", "two", "many", "missing"])
+@pytest.mark.parametrize("name", ["random", "two"])
 def test_relplot_agrees(name, monkeypatch):
     monkeypatch.setattr(relplot.config, "use_logit_scaling", False)
     probs, labels = reference.cases()[name]
