@@ -20,29 +20,17 @@ def test_the_folder_holds_a_module_and_a_page_that_load_nothing(tmp_path):
     assert sorted(path.name for path in page.parent.iterdir()) == ["blend.mjs", "index.html"]
     assert not re.search(r"^import |\bimport\(|fetch\(|https?://(?!www\.w3\.org)", module, re.M)
     assert to_be_read(stored("blend").packed) in module
+    assert module.count("async function unpack") == 1
+    assert module.count("export default") == module.count("export const mount") == 1
+    assert "rendering(bind)" in module
+    assert not re.search("CONTENT|BIND", module)
     text = page.read_text(encoding="utf-8")
     assert stored("blend").html() in text
     assert "{{" not in text
     assert not re.search(r"(src|href)=(?!.data:)", text)
-
-
-def test_the_name_stands_in_each_of_the_ways(tmp_path):
-    text = library.write("networks", tmp_path).read_text(encoding="utf-8")
-    for way in (
-        'import { mount } from "./networks.mjs"',
-        "```{anywidget} networks.mjs",
-        'pathlib.Path("networks.mjs")',
-    ):
+    for way in ('import { mount } from "./blend.mjs"', "```{anywidget} blend.mjs",
+                'pathlib.Path("blend.mjs")'):  # fmt: skip
         assert way in text
-
-
-def test_a_module_says_how_it_is_bound_once():
-    module = library.explorer("networks").module()
-    assert module.count("async function unpack") == 1
-    assert module.count("export default") == module.count("export const mount") == 1
-    assert "rendering(bindPlane)" in module
-    assert "CONTENT" not in module
-    assert "BIND" not in module
 
 
 def test_another_name_and_a_file_are_refused(tmp_path):

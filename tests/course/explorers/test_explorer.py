@@ -4,8 +4,8 @@ import base64
 import json
 import re
 import zlib
-from xml.etree import ElementTree
 
+import ipywidgets
 import pytest
 from bs4 import BeautifulSoup
 
@@ -17,14 +17,10 @@ from calibkit.course.explorers import (
     keep,
     pooled,
     reliability_frame,
-    spread_frame,
     stored,
 )
 from calibkit.course.explorers.explorer import PALE, WIDGET_MIME, refreshed
-from calibkit.pictures import palette
 from calibkit.pictures.percent import spaced
-
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 def square(n):
@@ -62,11 +58,11 @@ def test_start_is_where_it_starts():
 
 
 def test_the_page_holds_every_frame_and_reaches_for_no_network():
-    explorer = squares(show=lambda n: f"{n} pieces")
+    explorer = squares(show=lambda n: f"{n} pieces", label="<b>", description="<b>")
     content = unpacked(explorer)
     assert content["shown"] == [["1 pieces", "2 pieces", "3 pieces"]]
     assert content["frames"][2] == [["<svg><text>9</text></svg>"], "3 squared is 9 < 10"]
-    assert not re.search(r"(src|href)=(?!.data:)|https?://(?!www\.w3\.org)", explorer.html())
+    assert not re.search(r"(src|href)=(?!.data:)|https?://(?!www\.w3\.org)|<b>", explorer.html())
 
 
 def test_of_two_sliders_the_last_runs_fastest():
@@ -88,23 +84,10 @@ def test_the_page_can_be_used_by_keyboard_and_by_ear():
     assert 'aria-label="b" aria-valuetext="b=4"' in page
     assert 'class="picture" role="img" aria-label="2 times 4 is 8"' in page
     assert "Products." in page
-
-
-def test_only_a_film_has_a_button():
-    assert '<button type="button" class="play"' in squares(play=True).html()
-    assert '<button type="button" class="play"' not in squares().html()
-
-
-def test_where_scripts_are_not_run_it_says_what_to_do():
-    page = squares().html()
-    assert "once all cells down to here have been run" in page
-    assert 'root.querySelector(".still").remove()' in page
-
-
-def test_words_take_the_colours_of_their_surroundings():
-    page = squares().html()
-    assert not re.search(r"[; \"]color:(?! inherit)", page)
-    assert "background: #fff" in page  # the picture's, which is drawn for white
+    assert '<button type="button" class="play"' in page
+    assert '<button type="button" class="play"' not in products().html()  # only of a film
+    assert "once all cells down to here have been run" in page  # where no script is run
+    assert not re.search(r"[; \"]color:(?! inherit)", page)  # words as around it, on white
 
 
 def test_equal_explorers_write_equal_pages_and_others_get_another_key():
@@ -128,12 +111,9 @@ def test_what_is_no_explorer_stays_as_it_is(page):
     assert refreshed(page) == page
 
 
-def test_labels_are_text_not_markup():
-    assert "<b>" not in squares(label="<b>", description="<b>").html()
-
-
 def test_the_live_face_is_the_page_without_its_script():
     widget = products(play=True).widget()
+    assert isinstance(widget, ipywidgets.DOMWidget)
     assert "<script" not in widget.face
     assert widget.face.removesuffix("</div>") in products(play=True).html()
     assert widget.packed == products().packed
@@ -141,28 +121,10 @@ def test_the_live_face_is_the_page_without_its_script():
     assert "rendering(bind)" in widget._esm
 
 
-def test_a_live_face_is_an_ipywidgets_control_that_can_be_observed():
-    import ipywidgets
-
-    widget, seen = squares().widget(), []
-    assert isinstance(widget, ipywidgets.DOMWidget)
-    widget.observe(lambda change: seen.append(change["new"]), names="at")
-    widget.at = [2]
-    assert seen == [[2]]
-
-
 def test_jupyter_is_offered_the_widget_the_page_and_words():
     bundle = squares(start=2)._repr_mimebundle_()
     assert set(bundle) == {WIDGET_MIME, "text/html", "text/plain"}
     assert bundle["text/plain"] == "n: 2. 2 squared is 4 < 5"
-
-
-def test_a_value_that_cannot_be_drawn_fails_at_once():
-    def render(n):
-        return Frame(("<svg/>",), f"{1 / (3 - n)}")
-
-    with pytest.raises(ZeroDivisionError):
-        Explorer(render, Slider("n", [1, 2, 3]), description="d")
 
 
 @pytest.mark.parametrize(
@@ -181,51 +143,8 @@ def test_an_explorer_takes_one_or_two_sliders_and_nothing_else():
             Explorer(square, *wrong, description="d")
     with pytest.raises(TypeError, match="Slider"):
         Explorer(square, [1, 2], description="d")
-
-
-def drawn(panel):
-    return ElementTree.fromstring(panel)  # well-formed, or it raises
-
-
-def path(panel, name):
-    """Data of the path of this class, empty where nothing is drawn."""
-    (found,) = [e for e in drawn(panel).iter(f"{SVG}path") if e.get("class") == name]
-    return found.get("d")
-
-
-def test_a_reliability_frame_draws_filled_bins_only():
-    counted = metrics.reliability([[0.95, 0.05], [0.85, 0.15], [0.55, 0.45]], [0, 0, 1], bins=10)
-    frame = reliability_frame(counted, title="a < b", readout="ECE & more")
-    for name in ("accuracy", "interval", "count"):
-        assert path(frame.panels[0], name).count("M") == int((counted.counts > 0).sum()) == 3
-    assert "a &lt; b" in frame.panels[0]
-    assert palette.OVER.words in frame.panels[1]
-
-
-def test_over_and_under_confident_gaps_differ_in_hatch_and_colour():
-    over = metrics.reliability([[0.9, 0.1]], [1], bins=2)
-    under = metrics.reliability([[0.6, 0.4]], [0], bins=2)
-    frames = [reliability_frame(r, title="t", readout="r").panels[0] for r in (over, under)]
-    assert [bool(path(frame, "over")) for frame in frames] == [True, False]
-    assert [bool(path(frame, "under")) for frame in frames] == [False, True]
-    fills = {e.get("class"): e.get("fill") for e in drawn(frames[0]).iter(f"{SVG}path")}
-    patterns = {f"url(#{e.get('id')})": e for e in drawn(frames[0]).iter(f"{SVG}pattern")}
-    looks = [ElementTree.tostring(patterns[fills[name]]) for name in ("over", "under")]
-    assert palette.OVER.colour.encode() in looks[0]
-    assert palette.UNDER.colour.encode() in looks[1]
-
-
-def test_a_count_of_one_is_seen_beside_thousands():
-    probs = [[0.95, 0.05]] * 2000 + [[0.55, 0.45]]
-    counted = metrics.reliability(probs, [0] * 2001, bins=10)
-    small, large = path(reliability_frame(counted, title="t", readout="r").panels[0], "count")[
-        1:-1
-    ].split("zM")
-    heights = [
-        float(bar.split(",")[1].split("V")[0]) - float(bar.split("V")[1].split("H")[0])
-        for bar in (small, large)
-    ]
-    assert 2 < heights[0] < heights[1] < 48
+    with pytest.raises(ZeroDivisionError):  # what cannot be drawn fails at once
+        Explorer(lambda n: Frame((), f"{1 / (2 - n)}"), slider, description="d")
 
 
 def test_pooled_diagrams_count_as_one():
@@ -243,46 +162,6 @@ def test_only_diagrams_over_equal_bins_are_pooled():
         pooled([five, six])
     with pytest.raises(ValueError, match="at least 1"):
         pooled([])
-
-
-def test_a_spread_frame_places_the_truth():
-    frame = spread_frame(
-        {"a": [0.1, 0.2], "b": [0.3]},
-        {"a": 0.5, "b": 0.0},
-        x_range=(0, 1),
-        x_label="ECE",
-        title="t",
-        readout="r",
-    )
-    lines = [e for e in drawn(frame.panels[0]).iter(f"{SVG}line") if len(e)]
-    assert [float(line.get("x1")) for line in lines] == [56 + 272 / 2, 56]
-    keys = [e.text for e in drawn(frame.panels[1]).iter(f"{SVG}text")]
-    assert keys == ["bars: measured; line: exact", "a", "b"]
-
-
-def test_a_spread_frame_has_round_ticks_inside_its_axes():
-    frame = spread_frame(
-        {"a": [0.1]}, {"a": 0.1}, x_range=(0, 0.157), x_label="", title="t", readout="r"
-    )
-    words = [e.text for e in drawn(frame.panels[0]).iter(f"{SVG}text")]
-    assert {"0", "0.05", "0.1", "0.15"} <= set(words)
-    assert "0.2" not in words
-
-
-def test_a_spread_frame_draws_roles_in_their_colours():
-    options = {"x_range": (0, 1), "x_label": "", "title": "", "readout": ""}
-    frame = spread_frame({"a": [0.3]}, {"a": 0.2}, roles={"a": palette.TRAINED}, **options)
-    plot, keys = frame.panels
-    assert palette.TRAINED.colour in plot
-    assert palette.CYCLE[0] not in plot
-    assert ">a<" in keys
-    with pytest.raises(KeyError):
-        spread_frame({"a": [0.3]}, {"a": 0.2}, roles={}, **options)
-
-
-def test_a_spread_frame_needs_every_truth():
-    with pytest.raises(KeyError, match="b"):
-        spread_frame({"b": [0.3]}, {}, x_range=(0, 1), x_label="", title="", readout="")
 
 
 def test_pale_bars_are_explained_once_where_there_are_any(tmp_path, monkeypatch):

@@ -58,7 +58,7 @@ LINES = {
     palette.CONFIDENCE: [[0.5, 0.6, 0.9, 0.95]],
     palette.group(3, "distance"): [[0.1, 0.05, 0.3, 0.2], [0.2, 0.15, 0.0, 0.1]],
 }
-LABELS = {"x_label": "epoch", "x_ticks": (1, 10, 30), "title": "nets", "readout": "as given"}
+LABELS = {"x_label": "epoch", "x_ticks": (1, 10, 30), "title": "nets < all", "readout": "as given"}
 
 
 def along(at=3.0, runs=LINES, **more):
@@ -71,7 +71,7 @@ def test_an_along_frame_shows_the_diagram_and_the_lines_with_their_markers(log_x
         frame = along(at, log_x=log_x, y_label="share of all")
         (diagram, strip), (plot,) = read(frame)
         check_diagram(diagram, strip, COUNTED)
-        assert (diagram.title, frame.readout) == ("nets", "as given")
+        assert (diagram.title, frame.readout) == ("nets < all", "as given")
         check_lines(plot, LINES, at, place)
         assert len(plot.shapes) == 3 * len(LINES) + 1
         plot.is_at(plot.one("line", Look(palette.GREY)), [at, at], [0, 1])

@@ -8,11 +8,12 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from bs4 import BeautifulSoup
 
 from calibkit import metrics
 from calibkit.course import explorers
 from calibkit.course.experiments import networks as data
-from calibkit.course.explorers.explorer import WIDGET_MIME, refreshed
+from calibkit.course.explorers.explorer import refreshed
 from calibkit.course.explorers.plane import said
 from calibkit.pictures import palette
 from calibkit.pictures.percent import spaced
@@ -93,6 +94,7 @@ def test_the_script_is_given_the_same_places_and_numbers(explorer, content, tabl
 
 
 def test_a_topic_is_drawn_group_by_group_in_colour_marker_and_words(explorer):
+    plane, _ = stills(explorer.html())
     for topic in explorer.topics:
         group = ElementTree.fromstring(
             f'<g xmlns="http://www.w3.org/2000/svg">{explorer.drawn(topic)}</g>'
@@ -102,6 +104,7 @@ def test_a_topic_is_drawn_group_by_group_in_colour_marker_and_words(explorer):
             for e in group.iter(f"{SVG}path")
             if e.get("class") == "marker" and e.get("stroke") == "#fff"
         ]
+        within(group, plane)
         sizes = {e.get("fill"): e.get("d").count("M") for e in marked}
         groups = topic.table.groupby("group", sort=False)
         colours = [role.colour for role in topic.roles.values()]
@@ -169,14 +172,10 @@ def test_the_ring_is_at_the_network_whose_diagram_is_shown(explorer):
     assert classed(diagram, "none").get("visibility") == "hidden"
 
 
-def test_it_is_small_and_reaches_for_no_network(explorer):
+def test_it_is_small_loads_nothing_and_can_be_used_by_keyboard_and_by_ear(explorer):
     page = explorer.html()
     assert len(page.encode()) <= MOST
     assert not re.search(r"(src|href)=(?!.data:)|https?://(?!www\.w3\.org)", page)
-
-
-def test_it_can_be_used_by_keyboard_and_by_ear(explorer):
-    page = explorer.html()
     controls = re.findall(r"<(?:input|button|select)[^>]*>", page)
     assert len(controls) == 2
     assert all('data-lm-suppress-shortcuts="true"' in control for control in controls)
@@ -212,14 +211,6 @@ def test_the_words_tell_lesson_change_value_seed_loss_claim_and_ece(table):
     assert said(row).endswith("Claimed (signed gap): +35.1 points.")
 
 
-def test_it_opens_at_the_lesson_that_is_asked_for():
-    assert explorers.networks().topic.lesson == "03"
-    for lesson in ("03", "10", "15"):
-        assert explorers.networks(lesson).topic.lesson == lesson
-    assert explorers.networks("05", "noise of all images").topic.label == "05 noise of all images"
-    assert explorers.networks(changed="mixup").topic.lesson == "12"
-
-
 @pytest.mark.parametrize(
     ("asked", "names"),
     [
@@ -233,50 +224,37 @@ def test_what_there_is_not_is_refused_with_the_choices(asked, names):
         explorers.networks(*asked)
 
 
-def test_every_lesson_opens_with_a_diagram_within_the_picture(table):
-    for key in table[["lesson", "changed"]].drop_duplicates().itertuples(index=False):
-        explorer = explorers.networks(*key)
-        for panel in explorer.first.panels:
-            root = ElementTree.fromstring(panel)
-            width, tall = float(root.get("width")), float(root.get("height"))
-            assert width <= 360
-            for e in root.iter(f"{SVG}text"):
-                assert 0 < float(e.get("x")) < width
-                assert 0 < float(e.get("y")) < tall
-                assert float(e.get("font-size")) >= 13
-        assert isinstance(data.reliability(explorer.chosen), metrics.Reliability)
-
-
-def test_jupyter_is_offered_the_widget_the_page_and_words(explorer):
-    bundle = explorer._repr_mimebundle_()
-    assert set(bundle) == {WIDGET_MIME, "text/html", "text/plain"}
-    assert bundle["text/plain"] == explorer.first.readout
-    widget = explorer.widget()
-    assert "<script" not in widget.face
-    assert widget.face.removesuffix("</div>") in explorer.html()
-    assert widget.at == explorer.at
-    assert "rendering(bindPlane)" in widget._esm
-    assert widget._esm.count("async function unpack") == 1
-
-
-def test_an_old_page_gets_the_style_and_the_script_of_today(explorer):
-    from bs4 import BeautifulSoup
-
+def test_an_old_page_and_a_live_face_have_the_style_and_the_script_of_today(explorer):
     page = explorer.html()
     old = page.replace("const REACH", "const OLD").replace("min-height: 3em", "min-height: 2em")
     assert "OLD" in old
     assert refreshed(old) == str(BeautifulSoup(page, "html.parser"))
+    widget = explorer.widget()
+    assert widget.face.removesuffix("</div>") in page
+    assert "rendering(bindPlane)" in widget._esm
+    assert explorer._repr_mimebundle_()["text/plain"] == explorer.first.readout
 
 
-def test_equal_explorers_write_equal_pages_and_lessons_get_keys_of_their_own(explorer):
-    assert explorers.networks("06", "label noise").html() == explorer.html()
-    keys = {explorers.networks(lesson).key for lesson in ("03", "06", "10")}
-    assert len(keys) == 3
-
-
-def test_a_topic_whose_values_are_joined_opens_at_the_first_one_with_a_diagram():
-    for topic in explorers.networks().topics:
+def test_a_topic_opens_with_a_diagram_within_the_picture(explorer):
+    joined = [topic.table.joined[0] for topic in explorer.topics]
+    for place in (joined.index(True), joined.index(False)):
+        topic = explorer.topics[place]
+        opened = explorers.networks(topic.lesson, topic.changed)
+        assert (opened.topic.lesson, opened.topic.changed) == (topic.lesson, topic.changed)
         first = topic.table[topic.table.group == topic.table.group[0]]
-        known = first.index[first.counts.notna()]
-        where = 0 if first.joined.all() else len(known) // 2
-        assert explorers.networks(topic.lesson, topic.changed).at[1] == known[where]
+        known = first.index[first.counts.notna()]  # of joined values the first, else the middle
+        assert opened.at[1] == known[0 if first.joined.all() else len(known) // 2]
+        assert isinstance(data.reliability(opened.chosen), metrics.Reliability)
+        assert opened.key != explorer.key
+        for panel in opened.first.panels:
+            root = ElementTree.fromstring(panel)
+            assert float(root.get("width")) <= 360
+            within(root, root)
+
+
+def within(words, root):
+    """Words stand in the picture, and are not too small."""
+    for e in words.iter(f"{SVG}text"):
+        assert 0 < float(e.get("x")) < float(root.get("width"))
+        assert 0 < float(e.get("y")) < float(root.get("height"))
+        assert float(e.get("font-size")) >= 13

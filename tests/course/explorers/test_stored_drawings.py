@@ -1,6 +1,4 @@
-"""Every frame that a lesson opens with is read back: its drawings agree with each other and with
-the numbers of its readout.
-"""
+"""Frames that lessons open with are read back: drawings agree with each other and the readouts."""
 
 import itertools
 import re
@@ -9,20 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
-from calibkit import metrics
 from calibkit.course import explorers
-from calibkit.course.explorers.digits import AFTER, ASKED, LABEL, NETWORK, RARE, SOFT
 from calibkit.pictures import palette
 from tests.pictures import reading
 from tests.pictures.checks import (
     ALONG_KEYS,
-    DIAGRAM_KEYS,
-    INTERVAL,
     check_frame,
     check_ranges,
-    line_key,
 )
 from tests.pictures.reading import PIXEL, Look
 from tests.pictures.reading_svg import picture
@@ -31,102 +23,57 @@ FOLDER = Path(__file__).parents[3] / "notebooks" / "results" / "explorers"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))
 ROUNDED = 0.001  # of a share that a readout has in per cent with one decimal
 COUNTED = 0.003  # of a mean over bins whose counts are read from a log axis
-ENDS = 0.006  # of an interval, for the same reason
 NUMBER = r"([+-]?[\d.]+) ?%"
 SHARE, SURE = f"accuracy {NUMBER}", f"mean confidence {NUMBER}"
 
 # By explorer the lines of its right panel, each with its number in the readout.
-ALONG = {
+BEST = {"best possible accuracy": f"best possible accuracy {NUMBER}"}
+PLAIN = (
+    *("focal_gamma", "focal_practice", "mixup_alpha", "note_length", "severity", "real_network"),
+    *("start_here", "subset_share"),
+)
+ALONG = {name: {"accuracy": SHARE, "mean confidence": SURE} for name in PLAIN} | {
     "architectures": {
-        "accuracy": SHARE,
-        "mean confidence": SURE,
-        "ECE as trained": f"ECE {NUMBER}",
-        "ECE after T": f"after T {NUMBER}",
+        "accuracy": SHARE, "mean confidence": SURE,
+        "ECE as trained": f"ECE {NUMBER}", "ECE after T": f"after T {NUMBER}",
     },
     "audit_power": {
         name: rf"{NUMBER} \({name}\)"
         for name in ("too sure", "two scanners", "rare class", "exact posterior")
     },
-    "dataset_size": {
-        "accuracy": SHARE,
-        "mean confidence": None,  # by accuracy and signed gap
-        "best possible accuracy": f"best possible accuracy {NUMBER}",
-    },
-    "focal_gamma": {"accuracy": SHARE, "mean confidence": SURE},
-    "focal_practice": {"accuracy": SHARE, "mean confidence": SURE},
+    # the mean confidence by accuracy and signed gap
+    "dataset_size": {"accuracy": SHARE, "mean confidence": None} | BEST,
     "label_noise": {
-        "accuracy, clean labels": f"right on {NUMBER} of clean",
-        "mean confidence": SURE,
+        "accuracy, clean labels": f"right on {NUMBER} of clean", "mean confidence": SURE,
     },
-    "mixup_alpha": {"accuracy": SHARE, "mean confidence": SURE},
-    "note_length": {"accuracy": SHARE, "mean confidence": SURE},
     "power": {
         f"T {T}: exact error {error}%": rf"{NUMBER} at T {T}: exact error {error}%"
         for T, error in {"1": "0.0", "1.1": "2.3", "1.2": "4.7", "1.5": "11.3"}.items()
     },
-    "severity": {"accuracy": SHARE, "mean confidence": SURE},
     "soft_targets": {"accuracy": SHARE, "ECE, networks": f"ECE {NUMBER}", "ECE, optimum p*": None},
-    "real_network": {"accuracy": SHARE, "mean confidence": SURE},
-    "start_here": {"accuracy": SHARE, "mean confidence": SURE},
-    "subset_share": {"accuracy": SHARE, "mean confidence": SURE},
     "translation": {
-        "accuracy": SHARE,
-        "mean confidence": SURE,
-        "best possible accuracy": f"best possible accuracy {NUMBER}",
+        "accuracy": SHARE, "mean confidence": SURE,
         "distance from the law": f"distance from the law {NUMBER}",
-    },
-}
-DIAGRAMS = {
-    "next_word": 0,
-    "two_models": 2,
-    "blend": 0,
-    "class_prior": 0,
-    "cost_of_a_miss": 0,
-    "made_up": 0,
-    "new_scanner": 0,
-    "noisy_labels": 0,
-    "promises": 0,
-    "soft_label": 0,
-    "test_images": 0,
-    "two_answers": 0,
-    "overconfidence": 2,
-}  # in a frame, else 1
+    } | BEST,
+}  # fmt: skip
+WITH_DIAGRAMS = {*ALONG, "overconfidence", "temperature", "two_models", "two_networks"}
 ONE_FILE = ("audit_power", "power")  # whose diagram shows another sample than the readout tells
-
-
-def test_every_stored_explorer_is_read():
-    others = {
-        "blend",
-        "class_prior",
-        "cost_of_a_miss",
-        "made_up",
-        "new_scanner",
-        "next_word",
-        "noisy_labels",
-        "overconfidence",
-        "promises",
-        "soft_label",
-        "temperature",
-        "test_images",
-        "two_answers",
-        "two_models",
-        "two_networks",
-    }
-    assert set(NAMES) == {*ALONG, *others}
+READ = 5  # frames of each explorer, from its first to its last
 
 
 @cache
 def read(name):
-    """Of each frame the words at its sliders, the pictures of its panels, and its readout."""
+    """Of some frames the words at their sliders, the pictures of their panels, and the readout."""
     explorer = explorers.stored(name, FOLDER)
-    positions = itertools.product(*(slider.shown for slider in explorer.sliders))
+    positions = list(itertools.product(*(slider.shown for slider in explorer.sliders)))
     log_x = True if name == "audit_power" else None  # two ticks do not tell
-    pictures = [
-        [picture(panel, log_x=log_x if place == 1 else None) for place, panel in enumerate(panels)]
-        for panels in (frame.panels for frame in explorer.frames)
-    ]
-    readouts = [frame.readout for frame in explorer.frames]
-    return list(zip(positions, pictures, readouts, strict=True))
+    found = []
+    for place in sorted({*np.linspace(0, len(positions) - 1, READ).astype(int)}):
+        frame = explorer.frames[place]
+        pictures = [picture(panel, log_x=log_x if i == 1 else None)
+                    for i, panel in enumerate(frame.panels)]  # fmt: skip
+        found.append((positions[place], pictures, frame.readout))
+    return found
 
 
 def share(pattern, readout):
@@ -157,53 +104,26 @@ def test_a_frame_says_where_its_sliders_stand(name):
 def test_a_diagram_agrees_with_itself_and_with_its_readout(name):
     for _, pictures, readout in read(name):
         diagrams = [one.plots for one in pictures if len(one.plots) == 2]
-        assert len(diagrams) == DIAGRAMS.get(name, 1)
+        assert bool(diagrams) == (name in WITH_DIAGRAMS)
         sides = readout.split(";") if len(diagrams) == 2 else [readout]
         for (plot, strip), told in zip(diagrams, sides, strict=False):
-            counts, accuracy, confidence = bins_of(plot, strip)
-            check_whiskers(plot, counts, accuracy)
+            binned = bins_of(plot, strip)
             if name not in ONE_FILE:
-                check_means(counts, accuracy, confidence, told)
+                check_means(*binned, told)
 
 
 def bins_of(plot, strip):
-    """Counts, accuracy and mean confidence of each bin, as drawn; the parts fit to each other."""
+    """Counts, accuracy and mean confidence of each bin, as drawn."""
     check_frame(plot, strip)
     levels, heights = plot.one("levels", Look(palette.ACCURACY.colour)), strip.one("bars")
-    check_strip(strip, levels.x, heights)
+    strip.is_at(heights, levels.x, heights.y)
+    bin_of = {round(left, 6): place for place, (left, _) in enumerate(levels.x)}
     confidence = np.full(len(levels.x), np.nan)
-    for role, sign in ((palette.OVER, 1), (palette.UNDER, -1)):
+    for role in (palette.OVER, palette.UNDER):
         for gaps in plot.all("bars", reading.area(role)):
-            bin_of = {round(left, 6): place for place, (left, _) in enumerate(levels.x)}
-            places = [bin_of[round(left, 6)] for left, _ in gaps.x]
-            plot.is_at(gaps, levels.x[places], np.c_[levels.y[places], gaps.y[:, 1]])
-            assert (sign * np.diff(gaps.y) >= 0).all()
-            assert np.isnan(confidence[places]).all()
-            confidence[places] = gaps.y[:, 1]
-    left, right = levels.x.T
-    assert ((left - ENDS < confidence) & (confidence < right + ENDS)).all()
-    assert (levels.y <= 1 + 1e-9).all()
+            confidence[[bin_of[round(left, 6)] for left, _ in gaps.x]] = gaps.y[:, 1]
+    assert not np.isnan(confidence).any()
     return heights.y[:, 1], levels.y, confidence
-
-
-def check_strip(strip, ends, heights):
-    """A count for each bar, whole, from half a sample up to below the top of the strip."""
-    low, high = heights.y.T
-    assert heights.look == Look(palette.COUNTS.colour)
-    strip.is_at(heights, ends, np.c_[np.full_like(low, 0.5), high])
-    assert (high < strip.y_range[1]).all()
-    few = high[high < 5]
-    assert few == pytest.approx(few.round(), rel=0.05)
-
-
-def check_whiskers(plot, counts, accuracy):
-    """Wilson intervals of the bars and counts that are drawn, in the middle of each bin."""
-    whiskers = plot.one("whiskers", INTERVAL)
-    levels = plot.one("levels", Look(palette.ACCURACY.colour))
-    hits = (accuracy * counts).clip(0, counts)
-    low, high = metrics.wilson_interval(torch.from_numpy(hits), torch.from_numpy(counts))
-    np.testing.assert_allclose(whiskers.x, levels.x.mean(axis=1), 0, ENDS)
-    np.testing.assert_allclose(whiskers.y, np.c_[low, high], 0, ENDS)
 
 
 def check_means(counts, accuracy, confidence, readout):
@@ -287,124 +207,7 @@ def check_gap(values, readout):
         assert float(told[1]) / 100 == pytest.approx(gap, abs=0.003)
 
 
-@pytest.mark.parametrize("name", ALONG)
-def test_only_the_marked_place_moves_along_the_lines(name):
-    """Frames that differ in the slider of the x axis alone have the same lines; others do not."""
-    labels = [slider.label for slider in explorers.stored(name, FOLDER).sliders]
-    drawn = {}
-    for shown, (_, right), _ in read(name):
-        (plot,) = right.plots
-        fixed = tuple(
-            w for w, label in zip(shown, labels, strict=True) if label not in plot.x_label
-        )
-        lines = [shape for shape in plot.all("line") if shape.look != Look(palette.GREY)]
-        drawn.setdefault(fixed, set()).add(
-            str([(s.look, s.x.tolist(), s.y.tolist()) for s in lines])
-        )
-    assert all(len(lines) == 1 for lines in drawn.values())
-    assert len(set.union(*drawn.values())) == len(drawn)
-
-
 # --- explorers of their own kind ------------------------------------------------------------------
-
-
-def test_the_film_marks_both_curves_at_its_epoch():
-    test, training = palette.group(0, "test"), palette.group(1, "training")
-    exact = palette.TRUTH.named("exact posterior")
-    drawn = {test.words: set(), training.words: set()}
-    for (epoch,), (*_, last, legend), readout in read("overconfidence"):
-        (plot,) = last.plots
-        assert last.keys == {role.words: [line_key(role)] for role in (test, training, exact)}
-        assert legend.keys == DIAGRAM_KEYS
-        for role in (test, training):
-            line = plot.one("line", reading.line(role))
-            here = plot.one("marker", reading.marker(role))
-            plot.is_at(here, [int(epoch)], line.y[[int(epoch) - 1]])
-            drawn[role.words].add(tuple(line.y))
-            if role is test:
-                assert float(readout.split("test NLL ")[1]) == pytest.approx(here.y[0], abs=0.01)
-    (of_test,), (of_training,) = drawn.values()  # one curve each, in all frames
-    assert of_test[-1] > of_training[-1]  # which it learned by heart
-
-
-def test_the_curves_of_a_temperature_end_at_its_marker():
-    for (T,), (_, *curves), readout in read("temperature"):
-        told = re.search(r"ECE ([\d.]+) %, NLL ([\d.]+)", readout)
-        numbers = {"NLL": float(told[2]), "ECE": float(told[1]) / 100}
-        for plot in (one.plots[0] for one in curves):
-            line = plot.one("line", reading.line(palette.CURED))
-            plot.is_at(plot.one("marker", reading.marker(palette.CURED)), line.x[-1:], line.y[-1:])
-            assert plot.x.place(line.x[-1]) == pytest.approx(plot.x.place(float(T)), abs=PIXEL)
-            assert line.y[-1] == pytest.approx(numbers[plot.title], abs=0.01 * plot.y_range[1])
-            lowest = line.x[line.y.argmin()]
-            across = plot.one("line", Look(palette.GREY, (3, 3)))
-            plot.is_at(across, [lowest] * 2, plot.y_range, within=2 * PIXEL)
-
-
-def test_a_temperature_moves_the_logs_of_two_answers_by_one_factor():
-    rows = {}
-    for (T,), pictures, readout in read("two_answers"):
-        told = re.findall(rf'the (?:right|wrong) answer "(\d)" has {NUMBER}', readout)
-        for place, (one, (digit, share)) in enumerate(zip(pictures, told, strict=True)):
-            bars = next(b for b in one.plots[0].all("bars") if b.look.colour == AFTER.pale.upper())
-            assert bars.y[int(digit), 1] == pytest.approx(float(share) / 100, abs=0.006)
-            assert bars.y[:, 1].argmax() == int(digit)
-            rows[float(T), place] = bars.y[:, 1].max()
-    for place in (0, 1):
-        shares = [rows[T, place] for T, at in sorted(rows) if at == place]
-        assert shares == sorted(shares, reverse=True)
-        assert shares[0] > 0.98 > 0.6 > shares[-1]
-
-
-def test_a_blend_s_label_has_its_shares_and_its_digits():
-    for (share,), pictures, readout in read("blend"):
-        part = float(share.split()[0]) / 100
-        assert readout.startswith(f"{share} of a 3, ")
-        for one in pictures:
-            (plot,) = one.plots
-            bars = next(b for b in plot.all("bars") if b.look.colour == LABEL.pale.upper())
-            assert bars.y[3, 1] == pytest.approx(part, abs=0.006)
-            assert bars.y[7, 1] == pytest.approx(1 - part, abs=0.006)
-            assert bars.y[:, 1].sum() == pytest.approx(1, abs=0.01)
-
-
-def test_noise_takes_the_best_reader_s_confidence_and_the_words_tell_the_bars():
-    doubts = {}
-    for (noise,), pictures, readout in read("new_scanner"):
-        told = re.findall(rf"says (\d) with {NUMBER}, the best reader (\d) with {NUMBER}", readout)
-        for one, (digit, share, _, known) in zip(pictures, told, strict=True):
-            (plot,) = one.plots
-            bars = next(b for b in plot.all("bars") if b.look.colour == NETWORK.pale.upper())
-            assert bars.y[int(digit), 1] == pytest.approx(float(share) / 100, abs=0.006)
-            assert bars.y[:, 1].argmax() == int(digit)
-            doubts.setdefault(float(noise), []).append(float(known))
-    assert min(doubts[0.2]) > 95
-    assert max(doubts[1.0]) < min(doubts[0.2])
-
-
-def test_a_prior_moves_odds_by_the_ratio_and_the_words_tell_the_bars():
-    for (ratio,), pictures, readout in read("class_prior"):
-        change = rf"has {NUMBER}()" if ratio == "1" else rf"falls from {NUMBER} to {NUMBER}"
-        told = re.findall(rf"the (?:clear|doubtful) (\d) {change}", readout)
-        for one, (digit, first, last) in zip(pictures, told, strict=True):
-            (plot,) = one.plots
-            before, after = (float(share) / 100 for share in (first, last or first))
-            bars = next(b for b in plot.all("bars") if b.look.colour == RARE.pale.upper())
-            assert bars.y[int(digit), 1] == pytest.approx(after, abs=0.006)
-            odds = before / (1 - before) / (after / (1 - after))
-            assert odds == pytest.approx(float(ratio), rel=0.35)  # told to a tenth of a per cent
-
-
-def test_smoothing_mixes_a_row_with_even_shares_and_the_words_tell_it():
-    for (alpha,), pictures, readout in read("soft_label"):
-        label, kept, best, true, asked = map(int, re.findall(r"\b(\d+)\b(?!\.)", readout)[-5:])
-        for one, role, digit, told in zip(
-            pictures, (SOFT, ASKED), (label, best), (kept, asked), strict=True
-        ):
-            bars = next(b for b in one.plots[0].all("bars") if b.look.colour == role.pale.upper())
-            assert bars.y[digit, 1] == pytest.approx(told / 100, abs=0.011)
-            assert bars.y[:, 1].sum() == pytest.approx(1, abs=0.03)
-        assert asked == pytest.approx((1 - float(alpha)) * true + 10 * float(alpha), abs=1.1)
 
 
 def test_the_histograms_of_test_sets_have_the_mean_and_the_truth_of_the_readout():
@@ -437,22 +240,3 @@ def test_the_costs_of_four_models_are_those_of_the_words_and_none_beats_the_post
         order[float(ratio)] = min("ABCD", key=lambda name: float(told[name]))
     assert order[1] == "A"
     assert order[20] == "B"
-
-
-def test_a_promise_is_kept_on_average_and_the_words_tell_the_markers():
-    for (promised,), (sheet, kept), readout in read("promises"):
-        promise = float(promised.split()[0]) / 100
-        (plot,) = kept.plots
-        marks = {mark.look: mark for mark in plot.all("marker")}
-        told = re.findall(rf"(all images|\w+ scanner) {NUMBER}", readout)
-        assert [words for words, _ in told] == [
-            words for words in kept.keys if words != "the promise"
-        ]
-        for words, number in told:
-            (mark,) = [marks[look] for look in kept.keys[words][0] if look in marks]
-            assert mark.x[0] == pytest.approx(promise, abs=0.003)
-            assert mark.y[0] == pytest.approx(float(number) / 100, abs=0.008)
-        shares = {words: float(number) / 100 for words, number in told}
-        assert shares["all images"] == pytest.approx(promise, abs=0.03)
-        assert shares["clear scanner"] > promise > shares["noisy scanner"]
-        assert sum(word.startswith("{") for word in sheet.words) == 12
