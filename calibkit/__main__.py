@@ -179,7 +179,7 @@ def _audit(options) -> int:
         audit = auditing.audit_files(options.file, **chosen)
     except auditing.Question as question:
         question.path = options.file
-        raise ValueError(question.text(_besides(options))) from None
+        raise ValueError(question.text(_besides(options), _program())) from None
     page = audit.write(options.target).resolve()
     print(audit)
     print(f"the page: {page}")
@@ -255,9 +255,13 @@ def _demand_writable(target: Path, option: str = "--target") -> None:
         target.unlink()
 
 
+def _program() -> str:
+    """The command as the user typed it."""
+    return "calibkit" if Path(sys.argv[0]).stem == "calibkit" else "python -m calibkit"
+
+
 def _parser(*, with_course: bool = True) -> argparse.ArgumentParser:
-    called = Path(sys.argv[0]).stem == "calibkit"
-    prog = "calibkit" if called else "python -m calibkit"
+    prog = _program()
     groups = (
         f"{group}:\n" + "\n".join(f"  {name:<12} {words}" for name, words in commands.items())
         for group, commands in GROUPS.items()

@@ -1,4 +1,4 @@
-"""Five checks of what was read, each with an option that takes the risk (the first: `tables`)."""
+"""Checks of what was read, each with an option that takes the risk (the first: `tables`)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pandas as pd
 
 from calibkit.auditing.guesses import decisions, first_class, likeliest, of_what, truth
 from calibkit.auditing.names import DECISIONS, parts, short
-from calibkit.auditing.questions import Options, Unclear, choices, joined
-from calibkit.auditing.scores import slices
-from calibkit.auditing.sets import FEW, area, in_order
+from calibkit.auditing.questions import Options, Unclear, joined
+from calibkit.auditing.scores import SOME, slices
+from calibkit.auditing.sets import FEW, area, in_order, strange, words_of
 
 MANY = 30  # of which all are right
 CLEAR = 3.0  # standard errors by which another order must be better
@@ -68,6 +68,32 @@ def sorted_scores(matrix, labels: pd.Series | np.ndarray, roles, table, options:
     able = decisions(table, roles.label, columns)
     needs = {"scores": [best], "predicted": able[0]} if able else {}
     raise Unclear(why, **needs)
+
+
+def strange_columns(matrix, roles, table, options: Options) -> None:
+    """Ask where some columns of a set are no scores, such as a fold or a count beside them."""
+    columns = roles.scores
+    if len(columns) < 2 or options.columns_as_named:
+        return
+    for rows in (slice(SOME), slice(None)):  # all of them only where some look strange
+        whole = np.asarray(matrix[rows], np.float64)
+        odd = strange(whole[np.isfinite(whole).all(1)])
+        if not odd.any():
+            return
+    left = [column for column, is_odd in zip(columns, odd, strict=True) if is_odd]
+    rest = [column for column in columns if column not in left]
+    values = whole[:, odd]
+    why = (
+        f"{short(left)} {'hold' if len(left) > 1 else 'holds'} values from {np.nanmin(values):g} "
+        f"to {np.nanmax(values):g} beside the scores {short(rest)}, as a fold, an index or a count "
+        f"does, and may be no score: name the others, --scores; if all are scores, say "
+        f"--columns-as-named"
+    )
+    if len(rest) > 1:
+        raise Unclear(why, scores=rest)
+    of = sorted(set(words_of(table, roles.label).dropna()))[:2]
+    ways = ((f"{rest[0]!r} is of {value!r}", {"scores": rest, "positive": value}) for value in of)
+    raise Unclear(why, *ways, sure=False)
 
 
 def _sorted(matrix) -> bool:
@@ -127,16 +153,21 @@ def better_order(
     if absent <= ABSENT and not better and not against:
         return
     unnamed = [f"unnamed_{k}" for k in range(count)]
-    found = None
+    found: list[str] | None = None
     if best - mine > POINTS or against:
         found = likeliest(pd.Series(np.array(classes)[labels]), unnamed, matrix, kind)
     counts = first_class(found)  # another order may as well be that of a model that is often wrong
     absence = f", and {absent:.0%} are predicted as classes that no label names" if absent else ""
+    ways = [("the columns are as they are named", {"columns_as_named": True})]
+    if found and found != classes and len(set(classes)) == len(set(found) & set(classes)):
+        ways.append((f"the columns stand for {', '.join(found)}", {"classes": found}))
     raise Unclear(
         f"the largest score is right in {mine:.1%} of the rows, in {best:.1%} if the labels are "
         f"assigned to other columns{absence}: say which label each column stands for, in their "
         f"order, with --classes{counts}, or name the column of labels with --label; "
         f"if all stands as it is named, say --columns-as-named",
+        *([] if counts and found != classes else ways),
+        sure=bool(counts),
         **({"classes": found} if counts and found != classes else {}),
     )
 
@@ -155,11 +186,17 @@ def direction(
     if z < -BELOW or (z < BELOW and odds < -LIKELIER and options.positive is None):
         others = [value for value in values if value != positive]
         other = others[0] if len(others) == 1 else None
+        ways: list[tuple[str, dict]] = [
+            (f"the scores are of {positive}, and the model is worse than chance",
+             {"positive": positive, "columns_as_named": True})
+        ]  # fmt: skip
+        ways += [(f"the scores are of {other}", {"positive": other})] if other else []
         raise Unclear(
             f"the scores fit the label {other or 'of the others'} better (area under the ROC curve "
-            f"of {positive}: {found:.3f}): say which label they are of, "
-            f"{choices('positive', values[:4])}, or of which column "
-            f"they are the confidence, --predicted COLUMN; if it is so, say --columns-as-named"
+            f"of {positive}: {found:.3f}): say which label they are of, --positive, or of which "
+            f"column they are the confidence, --predicted; if it is so, --columns-as-named",
+            *ways,
+            sure=False,
         )
 
 
@@ -175,10 +212,13 @@ def below_half(
     share = f"{1 - labels.mean():.0%} of the labels are not {positive}"
     why = f"no score in {score!r} is below one half, but {share}"
     asked = of_what(table, label, score, why)
-    if "predicted" not in asked.needs:
-        asked.needs = {}
+    if not any("predicted" in how for _, how in asked.ways):
+        asked.sure = False
         if not options.label:  # the label may be the prediction
             rest = {name: held for name, held in table.entries.items() if name != label[0]}
             found = truth(replace(table, entries=rest), [], None, options).get("label")
-            asked.needs = {"label": found, "predicted": label[0]} if found else {}
+            if found:
+                how = {"label": found, "predicted": label[0]}
+                asked.ways.append((f"{score!r} is the confidence of {label[0]!r}", how))
+                asked.sure = True
     raise asked

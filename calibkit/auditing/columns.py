@@ -28,12 +28,13 @@ whole numbers as these (1.0 and "01" are 1): `names.word`.
 6. What options say. The question about anything else names the columns, three values of each, and a
    command in which all is said, in the order of the file's own columns.
 
-Five checks (`checks`) follow, each with an option that takes the risk.
+Checks (`checks`) follow, each with an option that takes the risk.
 """
 
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -43,11 +44,13 @@ import pandas as pd
 
 from calibkit.auditing import checks, guesses, names, score_kinds, sets
 from calibkit.auditing.names import bare, parts, short, word
-from calibkit.auditing.questions import Options, Unclear, choices, joined
+from calibkit.auditing.questions import Options, Unclear, listed
 from calibkit.auditing.scores import Kind, Scores, content, scores_of
 from calibkit.auditing.tables import Table
 
 NO_LABEL = -100  # what PyTorch's losses leave out
+MOST_GROUPS = 20  # values of a column of subjects that are topics, and no persons
+MOST_REPEATS = 0.9  # of the rows may have another value, where rows belong together
 
 
 @dataclass(frozen=True)
@@ -122,6 +125,7 @@ def predictions(table: Table, options: Options) -> Predictions:
     words, single = names.words(labels), matrix.shape[1] == 1
     if matrix.shape[1] > 2 and not roles.answers:
         checks.sorted_scores(matrix, words, roles, table, options)
+    checks.strange_columns(matrix, roles, table, options)
     kind, note = score_kinds.decided(matrix, walked, roles.scores, options, answers=roles.answers)
     matrix = score_kinds.scaled(matrix, kind, single)
     if single:
@@ -151,10 +155,22 @@ def _note(table: Table, roles: Roles, options: Options) -> str:
     used = {*roles.scores, *roles.label, roles.predicted, *options.taken}
     unused = [column for column in table.columns if column not in used]
     text += f"; not used: {short(unused)}" if unused else ""
+    together = [c for c in unused if _repeats(table, c)]
     if roles.answers and options.groups is None:
         sorts = [c for c in unused if bare(c) in ("kind", "category", "subject", "task", "topic")]
-        text += "".join(f"; --groups {joined([c])} judges each {c}" for c in sorts)
+        sorts = [c for c in sorts if c not in together]
+        text += "".join(f"; --groups {shlex.quote(c)} judges each {c}" for c in sorts)
+    text += "".join(f"; --cluster {shlex.quote(c)} if its rows belong together" for c in together)
     return text
+
+
+def _repeats(table: Table, column: str) -> bool:
+    """Whether a column is called after persons or sessions, of which many have several rows."""
+    called = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column)  # PatientID
+    if not parts(called) & names.TOGETHER or column in table.blocks:
+        return False
+    values = table[column].nunique()
+    return MOST_GROUPS < values <= MOST_REPEATS * len(table)
 
 
 # --- which columns ---
@@ -244,8 +260,9 @@ def _with_label(
 
 def _only_mark(marks: Sequence[str]) -> str:
     if len(marks) > 1:
-        why = f"which rows are right may be said by {' or '.join(map(repr, marks))}, which differ: "
-        raise Unclear(f"{why}say which with {choices('label', marks)}", label=[marks[0]])
+        why = f"which rows are right may be said by{listed(marks)}\n  which differ: "
+        ways = ((f"{mark!r} says it", {"label": [mark]}) for mark in reversed(marks))
+        raise Unclear(f"{why}say which, --label", *ways)
     return marks[0]
 
 
@@ -357,9 +374,9 @@ def _of_classes(
     if len(set(classes)) < count:
         raise ValueError(f"classes must differ, got {classes[:8]}")
     place = {name: k for k, name in enumerate(classes)}
-    folded = {name.casefold(): k for name, k in place.items()}
+    folded = {name.casefold(): name for name in place}
     if len(folded) == len(place) and not set(words) <= set(place):
-        place, words = folded, words.str.casefold()
+        words = words.map(lambda one: folded.get(one.casefold(), one))
     unknown = sorted(set(words) - set(place))
     if count == 2 and options.classes is None and unknown and set(unknown) <= {"0", "1"}:
         yes = _positive(classes)  # no and yes beside 0 and 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pandas as pd
 from calibkit.auditing import questions, tables
 from calibkit.auditing.columns import Predictions, predictions
 from calibkit.auditing.names import LABELS, bare
-from calibkit.auditing.questions import Question, Unclear, options_of
+from calibkit.auditing.questions import Question, Unclear, Way, options_of
 
 __all__ = ["READING", "Predictions", "Question", "like", "paired", "read"]
 
@@ -78,27 +79,23 @@ def _labels(path: Path, rows: int) -> pd.Series:
 
 
 def _question(path: Path, labels: Any, options: questions.Options, problem: Unclear) -> Question:
-    """The question with the command that answers it, and what else would be asked then."""
-    why, table = str(problem), problem.table
-    answer: questions.Options | None = options
-    note = ""
-    for _ in range(TRIES):
-        if not problem.needs:
-            answer = None
-            break
-        answer = replace(answer or options, **problem.needs)
-        try:
-            note = _read(path, labels, answer).note
-            break
-        except Unclear as more:
-            problem = more
-            why = f"{why}; then {more}" if str(more) not in why else why
-        except ValueError as error:
-            answer, why = None, f"{why}; then {error}"
-            break
-    else:
-        answer = None
-    return Question(path, why, table, answer, note, labels)
+    """The question with the commands that answer it, and what else would be asked then."""
+    why = [str(problem)]
+
+    def ways(problem: Unclear, before: Way, left: int) -> Iterator[Way]:
+        for meant, needs in problem.ways if left else []:
+            words = ", and ".join(filter(None, [before.words, meant]))
+            way = Way(words, replace(before.options, **needs), before.sure and problem.sure)
+            try:
+                yield replace(way, note=_read(path, labels, way.options).note)
+            except Unclear as more:
+                why.append(str(more))
+                yield from ways(more, way, left - 1)
+            except ValueError as error:
+                why.append(str(error))
+
+    found = list(ways(problem, Way("", options), TRIES))[-questions.MOST_WAYS :]
+    return Question(path, list(dict.fromkeys(why)), problem.table, found, labels)
 
 
 def like(given: Predictions, first: Predictions) -> Predictions:

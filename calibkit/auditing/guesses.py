@@ -7,6 +7,7 @@ which label each of several columns stands for.
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from scipy.optimize import linear_sum_assignment
 
 from calibkit.auditing import names, sets
 from calibkit.auditing.names import bare, parts, short, word
-from calibkit.auditing.questions import Options, Unclear, choices, joined
+from calibkit.auditing.questions import Options, Unclear, joined, listed
 from calibkit.auditing.scores import double
 from calibkit.auditing.sets import (
     FEW,
@@ -107,7 +108,8 @@ def _sets(table: Any, left: list[str], values: list[str]) -> list[tuple[int, lis
     beside = names.BESIDE - {"no"}
     found += [(2, own) for own in sets.runs(table, [c for c in many if not parts(c) & beside])]
     for column in numeric:
-        if bare(column) in USUAL:
+        sure = parts(column) & names.SURE and not parts(column) & names.BESIDE
+        if bare(column) in USUAL or sure:
             found.append((3, [column]))
         elif column in many and fractional(table[column]) and not parts(column) & names.BESIDE:
             found.append((3 + (not parts(column) & (names.PARTS - {"y", "class"})), [column]))
@@ -116,11 +118,12 @@ def _sets(table: Any, left: list[str], values: list[str]) -> list[tuple[int, lis
 
 def label(table: Any, named: list[str], scores: list[str] | None, options: Options) -> Unclear:
     """The question which column holds the labels."""
-    why = f"no column of labels among {short(table.columns)}: name it with --label COLUMN, or " \
-        "their file with --labels FILE"  # fmt: skip
+    why = "no column of labels is clear: name it with --label COLUMN, or their file, --labels FILE"
     if named:
-        why = f"the labels may be {' or '.join(map(repr, named))}, which differ: say which with "
-        return Unclear(why + choices("label", named), **truth(table, named, scores, options))
+        best = truth(table, named, scores, options).get("label", named[:1])
+        why = f"the labels may be{listed(named)}\n  which differ: say which, --label"
+        order = [*(name for name in named if [name] != best), *best]
+        return Unclear(why, *((f"{name!r} holds the labels", {"label": [name]}) for name in order))
     wrong = [c for c in table.columns if bare(c) in names.WRONG and table[c].nunique() == 2]
     if wrong:
         why += f". {wrong[0]!r} may say which rows are wrong: write it the other way round, as a "
@@ -194,31 +197,29 @@ def scores(table: Any, label: list[str], able: list[list[str]], options: Options
     if unsure:  # called after all labels; more stand beside
         able = [named, [c for c in table.columns if c in (*named, *beside)]]
     found = [] if unsure else search(table, [label], able or None, options)
-    if able:
-        why = f"the scores may be {' or '.join(map(short, able))}: say which with "
-        why += _options(table, able)
-    else:
-        left = [c for c in table.columns if c not in label]
-        why = f"no column of scores is clear among {short(left)}: name one column of scores, or "
-        why += "one a class in the order of the classes, with --scores"
-        first = [fit.scores for fit in found if fit.order[0] == found[0].order[0]]
-        why += f", such as {_options(table, first)}" if first else ""
     best = {} if unsure else _best_of_more(table, label, options)
+    typed = {short(own): {"scores": as_typed(table, own)} for own in able}
+    if able:
+        why = f"the scores may be{listed(typed)}\n  say which, --scores"
+    else:
+        why = "no column of scores is clear: name one column of scores, or one a class in the "
+        why += "order of the classes, with --scores"
     if best or not found:
-        return Unclear(why, **best)
+        several = typed.items() if unsure else ()
+        return Unclear(why, *((f"the scores are {words}", how) for words, how in several), **best)
     own = found[0].scores
     if len(own) == 1:
         fit = min((f for f in found if len(f.scores) == 1), key=lambda f: f.order[3:])
         own = fit.scores
-        stated = bare(own[0]) in USUAL or (names.kind_of(own) and "p" not in parts(own[0]))
-        if fit.evidence < CLEARLY and not stated:
+        stated = bare(own[0]) in USUAL or parts(own[0]) & names.SURE
+        stated = stated or (names.kind_of(own) and "p" not in parts(own[0]))
+        if fit.evidence < CLEARLY and not stated and not typed:
             return Unclear(why)
-    return Unclear(why, scores=as_typed(table, own))
-
-
-def _options(table: Any, able: list[list[str]]) -> str:
-    texts = [f"--scores {joined(as_typed(table, own))}" for own in able[:6]]
-    return " or ".join(text for text in texts if len(text) < 200) or "--scores COLUMN,COLUMN"
+    if not typed:
+        first = [fit.scores for fit in reversed(found) if fit.order[0] == found[0].order[0]]
+        typed = {short(own): {"scores": as_typed(table, own)} for own in first}
+    typed[short(own)] = typed.pop(short(own), {"scores": as_typed(table, own)})
+    return Unclear(why, *((f"the scores are {words}", how) for words, how in typed.items()))
 
 
 def _best_of_more(table: Any, label: list[str], options: Options) -> dict[str, Any]:
@@ -265,11 +266,9 @@ def _agree(words: pd.Series, other: pd.Series) -> bool:
 
 def of_what(table: Any, label: list[str], score: str, why: str, **more: Any) -> Unclear:
     """The question what one score is of: a label, or the predictions of a column."""
-    values = sorted(set(words_of(table, label).dropna()))
-    able = decisions(table, label, [score])
-    few = choices("positive", values) if len(values) <= 4 else "--positive VALUE"
-    why += f": say which label it is of, {few}, or of which column of predictions, --predicted "
-    why += joined((able or ["COLUMN"])[:1])
+    words, own = words_of(table, label), np.asarray(table[score], float)
+    values, able = sorted(set(words.dropna())), decisions(table, label, [score])
+    why += ": say which label it is of, --positive, or of which column of predictions, --predicted"
     right = len(values) == 2 and {*map(str.casefold, values)} <= {*names.POSITIVE, *names.NEGATIVE}
     if right and not able and bare(score) in names.CONFIDENCES:
         why += f"; or if {label[0]!r} says what is right, --kind confidence"
@@ -277,7 +276,18 @@ def of_what(table: Any, label: list[str], score: str, why: str, **more: Any) -> 
             judged = parts(label[0]) & names.JUDGED or "correct" in map(str.casefold, values)
             needs = {"label": label, "kind": "confidence"} if judged else {}
             return Unclear(why, **more, **needs)
-    return Unclear(why, **more, **meaning(table, score, label, able))
+    best, ways = meaning(table, score, label, able), []
+    for value in values if len(values) == 2 else []:
+        found, z = area(own, (words == value).to_numpy())
+        how = {"positive": value} | ({"columns_as_named": True} if z < -LIKELY else {})
+        ways.append((f"{score!r} is of {value!r}, area under the ROC curve {found:.2f}", how))
+    for column in able[:1]:
+        ways.append((f"{score!r} is the confidence of {column!r}", {"predicted": column}))
+    ways = [(text, more | how) for text, how in ways]
+    if not ways:
+        return Unclear(why, **more, **best)
+    ways.sort(key=lambda way: best.items() <= way[1].items())
+    return Unclear(why, *ways, sure=bool(best))
 
 
 def meaning(table: Any, score: str, label: list[str], able: list[str]) -> dict[str, Any]:
@@ -373,7 +383,37 @@ def classes(
             missing=unknown[0], drop_missing=True,
         )  # fmt: skip
     order = likeliest(words, own, matrix, kind)
-    return Unclear(why + first_class(order), **({"classes": order} if order else {}))
+    if order is None:
+        return Unclear(why)
+    values = sorted(set(words))
+    if all(map(_is_whole, values)) and not any(map(_is_whole, own)) and len(values) == len(own):
+        counted = sorted(values, key=int)  # in the order of the columns, unless that is unlikely
+        if order != counted:
+            sure = _fits_better(words, matrix, kind, order, counted)
+            orders = (counted, order) if sure else (order, counted)
+            ways = ((f"the columns stand for {', '.join(o)}", {"classes": o}) for o in orders)
+            return Unclear(why, *ways, sure=sure)
+    return Unclear(why + first_class(order), classes=order)
+
+
+def _fits_better(
+    words: pd.Series, matrix: Any, kind: str, order: list[str], other: list[str]
+) -> bool:
+    """Whether labels are likelier under the best of all orders by more than its luck."""
+    logs, mine = _log_probs(words, matrix, kind)
+    rows = np.arange(len(mine))
+    first, second = (logs[rows, [own.index(one) for one in mine]] for own in (order, other))
+    each = first - second
+    error = each.std() * np.sqrt(len(each))
+    return bool(each.sum() > error * (CLEARLY + np.sqrt(2 * math.lgamma(len(order) + 1))))
+
+
+def _log_probs(words: pd.Series, matrix: Any, kind: str) -> tuple[np.ndarray, np.ndarray]:
+    """Logarithms of probabilities of some rows, and their labels."""
+    some = np.unique(np.linspace(0, len(words) - 1, min(len(words), SAMPLED)).astype(int))
+    block = double(np.asarray(matrix[some]))
+    logs = block.log_softmax(1) if kind in ("logits", "logprobs") else block.clamp(min=1e-6).log()
+    return logs.numpy(), words.to_numpy()[some]
 
 
 def first_class(order: list[str] | None) -> str:
@@ -392,10 +432,8 @@ def _is_whole(value: str) -> bool:
 def likeliest(words: pd.Series, own: list[str], matrix: Any, kind: str) -> list[str] | None:
     """The likeliest labels of the columns; whole numbers that lack some are counted on."""
     count, values = len(own), sorted(set(words))
-    some = np.unique(np.linspace(0, len(words) - 1, min(len(words), SAMPLED)).astype(int))
-    block, mine = double(np.asarray(matrix[some])), words.to_numpy()[some]
-    logs = block.log_softmax(1) if kind in ("logits", "logprobs") else block.clamp(min=1e-6).log()
-    costs = np.stack([-logs.numpy()[mine == value].sum(0) for value in values])
+    logs, mine = _log_probs(words, matrix, kind)
+    costs = np.stack([-logs[mine == value].sum(0) for value in values])
     if len(values) < count and all(map(_is_whole, values)):
         places = list(map(int, values))
         low, high = min(places), max(places)

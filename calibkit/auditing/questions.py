@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -14,6 +14,7 @@ from calibkit import validate
 LISTED = ("label", "scores", "classes", "columns")  # names that commas part
 KINDS = ("probs", "logits", "percent", "logprobs", "confidence")
 LISTED_COLUMNS = 24  # that a question shows
+MOST_WAYS = 6  # to answer one
 
 
 @dataclass(frozen=True)
@@ -98,39 +99,62 @@ def _split(names: str | Sequence[str] | None) -> list[str] | None:
 
 
 class Unclear(ValueError):
-    """What is not clear, and the options that would say it, if they can be proposed.
+    """What is not clear, and the ways to say it.
 
+    ways: what each of them means, in words, and the options that say it, the likeliest last.
+    needs: the options, where there is one way. sure: whether the last one is likelier than others.
     table: what was read so far.
     """
 
-    def __init__(self, why: str, **needs: Any):
+    def __init__(self, why: str, *ways: tuple[str, dict], sure: bool = True, **needs: Any):
         super().__init__(why)
-        self.needs = needs
+        self.ways = [*ways[-MOST_WAYS:], *([("", needs)] if needs else [])]
+        self.sure = sure
         self.table: Any = None
+
+
+@dataclass(frozen=True)
+class Way:
+    """A command that answers a question.
+
+    words: what it means. sure: whether it is likelier than others. note: what is read then.
+    """
+
+    words: str
+    options: Options
+    sure: bool = True
+    note: str = ""
 
 
 class Question(ValueError):
     """A file that needs an answer: why, its columns, and the command that gives it.
 
-    answer: the options to add, None where nothing can be proposed.
+    ways: the commands, the likeliest last, none where nothing can be proposed.
     """
 
-    def __init__(
-        self, path: Any, why: str, table: Any, answer: Options | None, note: str, labels: Any = None
-    ):
-        self.path, self.answer, self.labels, self.note = path, answer, labels, note
+    def __init__(self, path: Any, why: list[str], table: Any, ways: list[Way], labels: Any = None):
+        self.path, self.ways, self.labels = path, ways, labels
         shown = [] if table is None else [f"{table.file} has the columns", *_shown(table)]
-        self.lines = [f"{why}." if shown or answer else why, *shown]
+        whole = [f"{one}." if shown or ways else one for one in why]
+        self.lines = [*whole[:1], *(f"Then: {one}" for one in whole[1:]), *shown]
         super().__init__(self.text())
 
-    def text(self, more: Sequence[str] = ()) -> str:
-        """Why, the columns, and the command to type, with further arguments."""
-        if self.answer is None:
-            return "\n".join(self.lines)
-        labels = [] if self.labels is None else ["--labels", str(self.labels)]
-        words = ["calibkit", "audit", str(self.path), *labels, *typed(self.answer), *more]
-        last = [f"Type, if this is what they are ({self.note}):", f"  {shlex.join(words)}"]
-        return "\n".join([*self.lines, *last])
+    @property
+    def answer(self) -> Options | None:
+        """The likeliest options."""
+        return self.ways[-1].options if self.ways and self.ways[-1].sure else None
+
+    def text(self, more: Sequence[str] = (), program: str = "calibkit") -> str:
+        """Why, the columns, and the commands to type, with further arguments."""
+        lines, labels = [], [] if self.labels is None else ["--labels", str(self.labels)]
+        for way in self.ways:
+            words = ["audit", str(self.path), *labels, *typed(way.options), *more]
+            meant = way.words if len(self.ways) > 1 and way.words else "this is what they are"
+            lines += [f"Type, if {meant} ({way.note}):", f"  {program} {shlex.join(words)}"]
+        if self.ways and not self.ways[-1].sure:
+            what = "Whether this" if len(self.ways) == 1 else "Which of them"
+            lines.append(f"{what} is so the file does not say: look at where it comes from.")
+        return "\n".join([*self.lines, *lines])
 
 
 def typed(options: Options | None) -> list[str]:
@@ -157,9 +181,9 @@ def joined(names: Sequence[str]) -> str:
     return text.getvalue()
 
 
-def choices(option: str, values: Sequence[str]) -> str:
-    """The ways to answer a question with one option."""
-    return " or ".join(f"--{option} {joined([value])}" for value in values)
+def listed(names: Iterable[str]) -> str:
+    """Names below a sentence, a line each."""
+    return "".join(f"\n    {name}" for name in names)
 
 
 def _shown(table: Any) -> list[str]:

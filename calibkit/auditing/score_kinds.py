@@ -25,7 +25,8 @@ def decided(
     asked = None if options.kind == "confidence" else options.kind
     kind = (_one if matrix.shape[1] == 1 else _many)(matrix, found, columns, asked, answers)
     note = f"divided by {options.scale:g}" if options.scale is not None else ""
-    return kind, note or (f"taken as {CALLED[kind]}" if kind != "probs" else "")
+    divided = ", divided by 100" if kind == "percent" else ""
+    return kind, note or (f"taken as {CALLED[kind]}{divided}" if kind != "probs" else "")
 
 
 def scaled(matrix, kind: str, single: bool):

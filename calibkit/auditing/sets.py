@@ -32,6 +32,24 @@ def matrix_of(table: Any, columns: list[str]) -> np.ndarray:
     return np.column_stack([np.asarray(table[column], float) for column in columns])
 
 
+def strange(matrix: np.ndarray) -> np.ndarray:
+    """(K,) which columns are no scores: whole numbers beside fractions, or above a sum of 1.
+
+    A fold, an index or a count beside the scores holds whole numbers other than 0 and 1, or values
+    outside [0, 1] where the others are probabilities.
+    """
+    if len(matrix) < 3:
+        return np.zeros(matrix.shape[1], bool)
+    whole = (matrix == np.round(matrix)).all(0)
+    odd = whole & ~np.isin(matrix, (0, 1)).all(0)
+    if odd.any() and not whole.all():
+        return odd
+    outside = ((matrix < 0) | (matrix > 1)).any(0)
+    rest = matrix[:, ~outside]
+    alone = outside.any() and rest.shape[1] > 1 and np.abs(rest.sum(1) - 1).max(initial=0) < 0.01
+    return outside & bool(alone)
+
+
 def one_hot(table: Any, columns: list[str]) -> bool:
     matrix = np.column_stack([table[c] for c in columns])
     return bool(np.isin(matrix, (0, 1)).all() and (matrix.sum(1) == 1).all())
@@ -141,6 +159,8 @@ def _with_others(
     digits, alone = all(one.lstrip("+-").isdigit() for one in words), template == "\0"
     pattern = re.compile(before + (r"[+-]?\d+" if digits else r".+") + after)
     like = [c for c in numeric if pattern.fullmatch(_whole(c).casefold()) and (digits or not alone)]
+    if all(fractional(table[c]) for c in own):  # a fold or a count beside them is no class
+        like = [c for c in like if fractional(table[c]) or table[c].isin((0, 1)).all()]
     more = [c for c in numeric if c in own or c in like]
     ordered = [c for c in numeric if c in own]
     if (more == ordered and (digits or not alone)) or sum_to_one(table, ordered):

@@ -282,11 +282,99 @@ def test_what_lacks_truth_or_scores_gets_no_command(columns, tmp_path):
         dict(label=WORDS, **scores("p_", np.roll(P3, 1, axis=1))),
     ],
 )
-def test_a_model_worse_than_chance_is_offered_no_other_order(columns, tmp_path):
+def test_a_model_worse_than_chance_is_read_one_way_or_the_other(columns, tmp_path):
     csv(**columns)(tmp_path / "worse.csv")
-    with pytest.raises(Question, match="--columns-as-named") as asked:
+    with pytest.raises(Question, match="the file does not say: look") as asked:
         files.read(tmp_path / "worse.csv")
-    assert "calibkit audit" not in str(asked.value)
+    commands = re.findall(r"calibkit audit .*", str(asked.value))
+    read = [files.read(tmp_path / "worse.csv", **typed(shlex.split(one))) for one in commands]
+    hits = [np.mean(probabilities(one)[0].argmax(1) == one.labels) for one in read]
+    assert len(hits) == 2
+    assert hits[0] < 0.5 < hits[1]
+
+
+# --- what people met ---
+
+FOLD = _random.integers(1, 6, N)
+CODES = ["melanocytic nevi", "basal cell carcinoma", "actinic keratoses"]
+STATED = (100 * TOP).round()
+GOOD = np.where(Y, "bad", "good")
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        np.column_stack([P3, FOLD]), np.column_stack([FOLD, P3]), np.column_stack([Z, FOLD]),
+        np.column_stack([P3, np.arange(1000, 1000 + N)]), np.column_stack([100 * P3, FOLD]),
+        np.column_stack([P3, _random.gamma(2, 3, N)]),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("labels", [Y3, WORDS])
+def test_a_fold_or_a_count_in_a_matrix_is_no_class(matrix, labels, tmp_path):
+    np.savez(tmp_path / "odd.npz", scores=matrix, labels=labels)
+    with pytest.raises(Question, match=r"scores_[03] holds values from .* may be no score"):
+        files.read(tmp_path / "odd.npz")
+    found, _ = follow(tmp_path / "odd.npz")
+    assert numbers(*probabilities(found)) == pytest.approx(THREE.numbers(), abs=1e-9)
+
+
+def test_votes_are_scores_though_they_are_whole(tmp_path):
+    np.savez(tmp_path / "votes.npz", votes=(20 * P3).round(), y=Y3)
+    assert files.read(tmp_path / "votes.npz", kind="logits").scores.shape == (N, 3)
+
+
+@pytest.mark.parametrize(
+    ("columns", "truth", "words"),
+    [
+        ({"stated_confidence": STATED, "correct": HITS.labels},
+         one(STATED / 100, HITS.labels, True), "divided by 100"),
+        ({"stated_confidence": STATED.astype(int), "is_correct": HITS.labels},
+         one(STATED / 100, HITS.labels, True), "--kind percent"),
+        ({"status": GOOD, "score": Q}, TWO, "--positive good --columns-as-named"),
+        ({"credit": np.where(Y, "good", "bad"), "p": Q}, TWO, "--positive bad --columns-as-named"),
+        ({"outcome": np.where(Y, "Ausfall", "kein Ausfall"), "pd": Q}, TWO,
+         "--positive 'kein Ausfall'"),
+        (dict(label=Y3, **scores(names=CODES)), THREE, "--classes 0,1,2"),
+        (dict(dx=np.array(["NV", "BCC", "AK"])[Y3], **scores(names=CODES)), THREE,
+         "--classes NV,BCC,AK"),
+    ],
+)  # fmt: skip
+def test_each_reading_has_a_line_to_copy(columns, truth, words, tmp_path):
+    csv(**columns)(tmp_path / "asked.csv")
+    with pytest.raises(Question) as asked:
+        files.read(tmp_path / "asked.csv")
+    assert words in str(asked.value)
+    found, _ = follow(tmp_path / "asked.csv")
+    assert numbers(*probabilities(found)) == pytest.approx(truth.numbers(), abs=1e-9)
+
+
+def test_codes_of_a_weak_model_are_offered_in_the_order_of_the_columns(tmp_path):
+    random = np.random.default_rng(7)
+    weak = softmax(random.normal(size=(N, 3)), axis=1)
+    csv(label=random.integers(0, 3, N), **scores(of=weak, names=CODES))(tmp_path / "weak.csv")
+    with pytest.raises(Question, match=r"--classes 0,1,2") as asked:
+        files.read(tmp_path / "weak.csv")
+    assert asked.value.answer is None
+
+
+@pytest.mark.parametrize("column", ["patient_id", "user", "Subject", "sessionID"])
+def test_rows_of_one_person_are_noticed(column, tmp_path):
+    path = tmp_path / "rows.csv"
+    csv(**{column: np.arange(N) // 4}, label=Y, p=Q)(path)
+    assert f"--cluster {column} if its rows belong together" in files.read(path).note
+    csv(**{column: np.arange(N)}, label=Y, p=Q)(path)
+    assert "--cluster" not in files.read(path).note
+
+
+def test_the_command_is_printed_as_it_was_typed(tmp_path, capsys, monkeypatch):
+    csv(label=GOOD, p=Q)(tmp_path / "a b.csv")
+    for program, called in (
+        ("/usr/bin/calibkit", "calibkit"),
+        ("x/__main__.py", "python -m calibkit"),
+    ):
+        monkeypatch.setattr("sys.argv", [program])
+        assert __main__.main(["audit", str(tmp_path / "a b.csv")]) == 2
+        assert f"\n  {called} audit '{tmp_path / 'a b.csv'}' --pos" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("ending", ["pkl", "xlsx", "dta", "rds", "h5", "mat", "db", "safetensors"])

@@ -468,7 +468,7 @@ def test_a_refusal_names_the_option_and_the_form_answers_it(visit, tmp_path):
     file = written(tmp_path, y_true=WORDS[::-1])
     choose(page, file)
     page.locator("#question").wait_for()
-    assert "--label label or --label y_true" in page.locator("#refusal").inner_text()
+    assert "the labels may be 'y_true' or 'label'" in page.locator("#refusal").inner_text()
     assert page.evaluate("document.activeElement.id") == "question-title"
     heights = "box => [box.getBoundingClientRect().top, innerHeight]"
     for place in ("#question", "#hint", "[name=label]"):  # all of it in view

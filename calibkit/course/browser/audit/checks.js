@@ -13,6 +13,11 @@ const found = (what) => unsure(`${what}. The command says more of it, and asks.`
 // scores: n rows of `classes` numbers; labels: places.
 export function checkClasses(scores, labels, classes) {
   const n = labels.length, said = largest(scores, n, classes);
+  const strange = Array.from({ length: classes }, (_, k) => scores.some((score, at) => at % classes === k
+    && score !== 0 && score !== 1) && scores.every((score, at) => at % classes !== k || Number.isInteger(score)));
+  if (strange.includes(true) && scores.some((score) => !Number.isInteger(score))) {
+    found("A column of whole numbers stands among the scores, as a fold or a count");
+  }
   const steps = (wrong) => {
     for (let at = 1; at < scores.length; at += 1) if (at % classes && wrong(scores[at] - scores[at - 1])) return false;
     return true;

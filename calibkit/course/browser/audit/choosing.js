@@ -2,7 +2,7 @@
 // is not clear is asked, with three lists. As calibkit.auditing.columns.
 import { CONFIDENCE_NAMES, CORRECT_NAMES, LABEL_NAMES, SCORE_NAMES, WRONG_NAMES } from "./names.js";
 import { ask, refuse, unsure } from "./refusals.js";
-import { bare, isMark, isOfParts, typed, wordsIn } from "./names.js";
+import { bare, isMark, isOfParts, wordsIn } from "./names.js";
 import { holdsBinary, holdsFractions, isNumber } from "./table.js";
 import { quoted } from "./python_words.js";
 
@@ -42,8 +42,7 @@ function labelAmong(table, groups) {
   const held = named.length > 1 && !marks.length ? named.map((name) => wordsIn(table.of(name))) : [];
   const differ = new Set(held.map((words) => words.join("\0"))).size === named.length;
   if (held.length && differ && held.every((words) => new Set(words).size > 1)) {
-    refuse(`the labels may be ${named.map(quoted).join(" or ")}, which differ: say which with `
-      + named.map((name) => `--label ${typed(name)}`).join(" or "));
+    refuse(`the labels may be ${named.map(quoted).join(" or ")}, which differ: say which, --label`);
   }
   const [one, ...more] = [...named, ...marks];
   return one && !more.length ? one : ask("Which column holds the labels?", {}, "label", "scores", "positive");

@@ -21,6 +21,8 @@ export const SCORE_NAMES = words(`p prob probs proba probability probabilities s
 export const PART_WORDS = words(`cats class conf confidence confidences label log logit logits logprob logprobs out
   output p pct percent pred predicted prediction predictions preds prob proba probabilities probability probs score
   scored scores sigmoid softmax y`);
+export const TOGETHER_WORDS = words(`account author client customer donor household participant patient person session
+  speaker subject user`);
 const STATED_KINDS = {
   percent: words("% pct percent percentage"),
   logprobs: words("logp logprob logprobs"),
@@ -36,7 +38,8 @@ export function bare(name) {
 }
 
 // The words of a name, without numbers.
-const partsOf = (name) => bare(name).replace(/log_?p(rob)?s?(?=_|$|[0-9])/g, "logprob").split(/[_\d]+/).filter(Boolean);
+export const partsOf = (name) => bare(name).replace(/log_?p(rob)?s?(?=_|$|[0-9])/g, "logprob")
+  .split(/[_\d]+/).filter(Boolean);
 
 // Whether a name is of words that stand beside a class.
 export const isOfParts = (name) => partsOf(name).every((word) => PART_WORDS.has(word));
@@ -51,9 +54,6 @@ export function statedKind(names) {
 export function shortList(names) {
   return names.length <= 10 ? names.join(", ") : `${names.slice(0, 6).join(", ")} … (${names.length} columns)`;
 }
-
-// A word as it is typed at a command.
-export const typed = (word) => (/[^\p{L}\p{N}_.,*+-]/u.test(word) ? `"${word}"` : word);
 
 // A label as a word: whole numbers of any kind alike.
 export function wordAt(column, row) {
