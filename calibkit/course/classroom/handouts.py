@@ -5,6 +5,7 @@ A page holds everything that it shows and fits one A4 sheet, also in grey: print
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable
 from html import escape
@@ -22,8 +23,11 @@ LONGEST = 350  # characters of a printed caption
 TAKEAWAYS = "Three things to take away"
 CODES = re.compile(r"\s*\(\d\d[a-z]\b[^)]*\)")  # of verdicts, which paper does not show
 LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
-# Lessons that are best told by positions of a slider: its name, and the values that are shown.
-FRAMES = {"08_temperature": ("temperature", ("1.0", "2.6"))}  # as trained, and of the lowest NLL
+# Lessons that are best told by a slider: its name, and the places that are shown, a value a slider.
+FRAMES = {
+    "08_temperature": ("temperature", [("1.0",), ("2.6",)]),  # as trained, and of the lowest NLL
+    "13_shift_and_ood": ("severity", [("network", "0.4"), ("network", "0.8")]),
+}
 
 
 def write(folder: str | Path, only: Iterable[str] = ()) -> list[Path]:
@@ -62,11 +66,12 @@ def image(source: str, alt: str) -> str:
     return f'<img src="{source}" alt="{escape(alt)}">'
 
 
-def frames(name: str, values: Iterable) -> list[explorers.Frame]:
-    """What a stored slider shows at these values."""
+def frames(name: str, places: Iterable[tuple]) -> list[explorers.Frame]:
+    """What a stored explorer shows where its sliders have these values."""
     explorer = explorers.stored(name)
-    (slider,) = explorer.sliders
-    return [explorer.frames[slider.values.index(value)] for value in values]
+    values = itertools.product(*(slider.values for slider in explorer.sliders))
+    every = dict(zip(values, explorer.frames, strict=True))
+    return [every[place] for place in places]
 
 
 def row(frame: explorers.Frame, tag: str = "div") -> str:
