@@ -5,8 +5,7 @@
 # How often is the network right on them? And can anybody tell before the first label?
 #
 # **Predict before you run:** on the old scanner (noise 0.4) the network is right on 78 % of the images, and 93 % sure on average. At noise
-# 0.8 it is right on 47 %. **How sure is it then?** Write down a number, then run the cell and move the second slider; the first
-# can wait, its other readers come in section 2.
+# 0.8 it is right on 47 %. **How sure is it then?** Write down a number, then run the cell and move the slider.
 
 # %% tags=["answer"]
 from calibkit.course import explorers
@@ -115,13 +114,12 @@ def frame(reader, noise):
                                  readout=readout)
 
 
-slider = explorers.Explorer(
-    frame, explorers.Slider("reader", list(dict.fromkeys(noisier.reader)), start="network"),
-    explorers.Slider("noise of the test images", strengths, show="{:g}".format, start=0.4), play=True,
-    description="Left, the reliability diagram of the chosen reader, test images of all seeds: a bar below "
-    "the diagonal is over-confident. Right, against the noise: its mean confidence and accuracy. Bands span "
-    "the seeds; the grey line marks the chosen noise. All training was at noise 0.4.")
-explorers.keep(slider, "severity")
+of_noise = explorers.Slider("noise of the test images", strengths, show="{:g}".format, start=0.4)
+told = ("test images of all seeds: a bar below the diagonal is over-confident. Right, against the noise: its "
+        "mean confidence and accuracy. Bands span the seeds; the grey line marks the chosen noise. All training "
+        "was at noise 0.4.")
+explorers.keep(explorers.Explorer(partial(frame, "network"), of_noise, play=True,
+                                  description=f"Left, the reliability diagram of the network, {told}"), "severity")
 
 # %% [markdown]
 # ## 1. Ben: "On bad images it will be less sure"
@@ -247,6 +245,14 @@ for name, believed in {"uninformed": 0.4, "informed": 0.8}.items():
 #
 # </details>
 #
+# The slider of the first screen again, now with four readers. Which one is calibrated at every noise?
+
+# %% tags=["drawing"]
+explorers.Explorer(
+    frame, explorers.Slider("reader", list(dict.fromkeys(noisier.reader)), start="uninformed posterior"), of_noise,
+    description=f"Left, the reliability diagram of the chosen reader, {told}")
+
+# %% [markdown]
 # A *verdict* gives the mean over the seeds with its 95 % interval. HOLDS: all of it lies above 0.2.
 
 # %% tags=["nbval-check-output"]
@@ -274,7 +280,9 @@ def imitated(new, old, seed):
     return old + missing * pattern, found**0.5
 
 # %% [markdown]
-# Nobody tells you what three new scanners A, B and C do. The table has what can be known without a new label.
+# Nobody tells you what three new scanners A, B and C do. The next table has what can be known without a new label. Read the
+# row of A so: the variance says that its noise is 0.65. Of its images the network is 91 % sure, and as sure of an imitation with
+# this noise. On the imitation, whose labels are known, it is right 56 times of 100.
 
 # %% tags=["drawing"]
 scanners = {"A": {"noise": 0.65}, "B": {"noise": 0.9},
@@ -351,6 +359,10 @@ for name in scanners:
 #
 # </details>
 #
+# So far each new image was one of ten digits. **Strange inputs** are images of no class that the network knows, such as a disease
+# that is in no training image. No imitation made of old images shows how it reads them, and a high confidence does not exclude
+# them (see "Images of no class" below).
+#
 # ## The answer
 #
 # **The confidence does not tell: at noise 0.8 the network is right on 47 % of the images and 91 % sure, and even the exact posterior
@@ -391,8 +403,7 @@ for name in scanners:
 #
 # ### Images of no class
 #
-# Some images are not hard but *strange*: they belong to no class that the network knows. They are one kind of
-# **out-of-distribution** images. We compute the exact posterior as if there were only the digits 0 to 7, and show it 8s
+# Strange inputs are one kind of **out-of-distribution** images. We compute the exact posterior as if there were only the digits 0 to 7, and show it 8s
 # and 9s.
 #
 # **Predict before you run:** this posterior is perfect for the digits 0 to 7. How sure is it of eights and nines, on average?

@@ -135,7 +135,7 @@ def test_there_are_fifteen_findings_of_fifteen_lessons_in_order_twelve_on_the_la
         ("09", "soft_targets", (12, 13)),
         ("11", "focal_practice", (0, -1)),
         ("12", "mixup_alpha", (0, 2, -1)),
-        ("13", "severity", (20, 26)),
+        ("13", "severity", (2, 8)),
         ("15", "note_length", (0, 6)),
         ("17", "audit_power", (0, -1)),
         ("19", "cost_of_a_miss", (0, -1)),

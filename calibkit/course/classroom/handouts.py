@@ -26,7 +26,7 @@ LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 # Lessons that are best told by a slider: its name, and the places that are shown, a value a slider.
 FRAMES = {
     "08_temperature": ("temperature", [("1.0",), ("2.6",)]),  # as trained, and of the lowest NLL
-    "13_shift_and_ood": ("severity", [("network", "0.4"), ("network", "0.8")]),
+    "13_shift_and_ood": ("severity", [("0.4",), ("0.8",)]),  # the old scanner, and a new one
 }
 
 
