@@ -23,7 +23,7 @@ LESSONS = {
     "lesson_11_focal_practice": ("sample_gamma", "ensemble_probs"),
     "lesson_12_mixup": ("mixed_labels", "honest_choice"),
     "lesson_13_shift_and_ood": ("informed_posterior", "strange_auroc", "lost_confidence"),
-    "lesson_14_sample_prioritization": ("top_entropy", "selection_cost", "chosen_gap"),
+    "lesson_14_sample_prioritization": ("top_entropy", "selection_cost"),
     "lesson_15_text": ("masked_mean", "note_probability"),
     "lesson_16_translation": ("next_law", "masked_gap"),
     "lesson_17_audit_your_model": ("group_z", "cross_fitted"),

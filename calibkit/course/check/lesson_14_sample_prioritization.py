@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from calibkit import metrics
-from calibkit.course.check.cases import ORDINARY, SHY
+from calibkit.course.check.cases import ORDINARY
 from calibkit.course.check.engine import exercise
 
 # fmt: off
@@ -108,52 +108,3 @@ def _cost(share: float, warmup: int, epochs: int, scoring: float) -> float:
 def selection_cost(share, warmup, epochs, scoring):
     """The cost of a training that selects, as a part of the cost of training on all images."""
     return _cost(share, warmup, epochs, scoring)
-
-def _reader() -> dict[str, tuple[Tensor, Tensor, Tensor]]:
-    """Posteriors, labels and chosen indices; among the chosen the gap differs from that of all."""
-    generator = torch.Generator().manual_seed(14)
-    cases = {}
-    for (name, (p, y)), count in zip(ORDINARY.items(), (12, 20, 4), strict=True):
-        chosen = torch.randperm(len(p), generator=generator)[:count].sort().values
-        cases[f"{count} of {name}"] = (p.double(), y, chosen)
-    p, y, chosen = cases[f"12 of {OVER}"]
-    return cases | {
-        "two images chosen": (p, y, chosen[:2]),
-        "images chosen in no order": (p, y, chosen.flip(0).roll(5)),
-        "all images chosen": (SHY[0].double(), SHY[1], torch.arange(len(SHY[1]))),
-        "only surprising labels chosen": (p, y, (p.argmax(dim=1) != y).nonzero()[:, 0]),
-        "only expected labels chosen": (p, y, (p.argmax(dim=1) == y).nonzero()[:, 0]),
-    }
-
-def _gap(posterior: Tensor, labels: Tensor) -> Tensor:
-    right = (posterior.argmax(dim=1) == labels).double().mean()
-    return posterior.double().amax(dim=1).mean() - right
-
-@exercise(cases=_reader(), mistakes={
-    "this is the gap over all images. Take the chosen rows of both first.": lambda q, y, chosen: _gap(q, y),
-    "the sign is reversed: mean confidence minus share of right predictions.":
-        lambda q, y, chosen: -_gap(q[chosen], y[chosen]),
-    "you dropped the sign. It tells on which side the reader is wrong.":
-        lambda q, y, chosen: _gap(q[chosen], y[chosen]).abs(),
-    "you took the first rows, as many as are chosen. Index with `chosen`.":
-        lambda q, y, chosen: _gap(q[: len(chosen)], y[: len(chosen)]),
-    "the confidence is that of the chosen images, the share of right ones that of all.":
-        lambda q, y, chosen: q[chosen].amax(dim=1).mean() - (q.argmax(dim=1) == y).double().mean(),
-    "the share of right ones is that of the chosen images, the confidence that of all.":
-        lambda q, y, chosen: q.amax(dim=1).mean() - (q[chosen].argmax(dim=1) == y[chosen]).double().mean(),
-    "you subtracted the mean probability of the label. Subtract how often the most likely class is the "
-    "label.": lambda q, y, chosen: q[chosen].amax(dim=1).mean() - q[chosen].gather(1, y[chosen, None]).mean(),
-    "this is the mean confidence alone: the share of right predictions is still to be subtracted.":
-        lambda q, y, chosen: q[chosen].amax(dim=1).mean(),
-    "this is the share of right predictions alone: subtract it from the mean confidence.":
-        lambda q, y, chosen: (q[chosen].argmax(dim=1) == y[chosen]).double().mean(),
-    "you took absolute values image by image. The gap is the plain mean.":
-        lambda q, y, chosen: (q[chosen].amax(dim=1) - (q[chosen].argmax(dim=1)
-            == y[chosen]).double()).abs().mean(),
-    "this is the ECE, which has no sign. Asked is the signed gap.":
-        lambda q, y, chosen: metrics.ece(q[chosen], y[chosen]),
-    "this is the gap of the images that were not chosen.":
-        lambda q, y, chosen: _gap(*(part[~torch.isin(torch.arange(len(y)), chosen)] for part in (q, y)))})
-def chosen_gap(posterior, labels, chosen):
-    """The exact reader's signed gap on the chosen images: mean confidence minus accuracy."""
-    return _gap(posterior[chosen], labels[chosen])

@@ -831,27 +831,6 @@ NEXT_LAW = [
         == prefix.tolist())),
 ]
 
-def chosen_gap_loop(posterior, labels, chosen):
-    total = 0.0
-    for place in chosen.tolist():
-        row = posterior[place].tolist()
-        total += max(row) - (row.index(max(row)) == int(labels[place]))
-    return total / len(chosen)
-
-CHOSEN_GAP = [
-    chosen_gap_loop,
-    lambda q, y, chosen: metrics.signed_gap(q[chosen], y[chosen]),
-    lambda q, y, chosen: (q[chosen].amax(1).mean() - (q[chosen].argmax(1)
-        == y[chosen]).double().mean()),
-    lambda q, y, chosen: (q.amax(1) - (q.argmax(1) == y).double())[chosen].mean(),
-    lambda q, y, chosen: np.mean(q.numpy()[chosen].max(1) - (q.numpy()[chosen].argmax(1)
-        == y.numpy()[chosen])),
-    lambda q, y, chosen: (q[chosen].max(1).values.mean() - 1 + (q[chosen].max(1).indices
-        != y[chosen]).double().mean()),
-    lambda q, y, chosen: (pd.Series((q.amax(1) - (q.argmax(1)
-        == y).double()).numpy()).iloc[chosen.numpy()].mean()),
-]
-
 def patches_loop(images, patch):
     rows = []
     for image in images:

@@ -631,19 +631,6 @@ NEXT_LAW = [
     (lambda r, p, x, w: torch.full((w,), 1 / w), None),
 ]
 
-CHOSEN_GAP = [
-    (lambda q, y, chosen: exact_gap(q[chosen], y[chosen]).abs(), "sign"),
-    (lambda q, y, chosen: q[chosen].amax(1).mean(), "confidence alone"),
-    (lambda q, y, chosen: q[chosen].amax(1) - (q[chosen].argmax(1) == y[chosen]).double(),
-        "one number was expected"),
-    (lambda q, y, chosen: (q[chosen].amax(1) - (q[chosen].argmax(1) == y[chosen]).double()).sum(),
-        None),
-    (lambda q, y, chosen: q[chosen].amax(0).mean(), None),
-    (lambda q, y, chosen: exact_gap(q[chosen], y[chosen]) * len(chosen) / len(y), None),
-    (lambda q, y, chosen: exact_gap(q[chosen].softmax(1), y[chosen]), None),
-    (lambda q, y, chosen: 100 * exact_gap(q[chosen], y[chosen]), "per cent"),
-]
-
 def grid_of(x, p):
     return x.unfold(1, p, p).unfold(2, p, p)
 
