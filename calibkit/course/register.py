@@ -41,7 +41,7 @@ class Comparison:
 
     way, rival: ways of training; of each side the best setting is compared. lesson and was: in
     their place a statement of an older experiment. before: the older statement that it replaces.
-    size: None where the source claims none.
+    size: None where the source claims none. about: its name beside others of the claim.
     """
 
     claim: str
@@ -57,6 +57,7 @@ class Comparison:
     lesson: str = ""
     was: str = ""
     before: str = ""
+    about: str = ""
 
     def __post_init__(self) -> None:
         validate.choice("state", self.state, STATES)
@@ -144,6 +145,8 @@ def _claim(held: dict[str, Any], margins: Mapping[str, float], most: int) -> Cla
         made.append(Comparison(**{**row, **sides}, claim=held["id"], margin=margins[measure]))
     if len({str(row) for row in made}) < len(made):
         raise ValueError(f"two comparisons of {held['id']} are alike")
+    if len({(row.state, row.about or row.data) for row in made}) < len(made):
+        raise ValueError(f"two comparisons of {held['id']} have one name; give each its `about`")
     return Claim(**told, compare=tuple(made))
 
 

@@ -75,7 +75,7 @@ def test_over_epochs_each_way_stands_beside_cross_entropy(synthetic):
     assert means["penalty", "after T"] == 0.01
     assert not means["cross-entropy"].any()
     made = page.against_epochs(shown)
-    assert [len(ax.containers) for ax in made.axes] == [2, 2]  # all but cross-entropy
+    assert [len(ax.containers) for ax in made.axes] == [2, 2, 0, 0, 0, 0]  # all but cross-entropy
 
 
 def test_nobody_looks_between(synthetic):

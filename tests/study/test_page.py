@@ -5,6 +5,7 @@ import re
 import pandas as pd
 import pytest
 from study import page
+from study.judged import over_epochs
 
 from calibkit.course import checkout, register
 
@@ -39,4 +40,16 @@ def test_the_figure_has_a_line_a_claim_and_a_mark_a_comparison():
     own = rows[rows.state == "after T"]
     assert len(ax.get_yticklabels()) == own.claim.nunique()
     marks = [line for line in ax.lines if line.get_marker() != "None" and len(line.get_xdata())]
-    assert len(marks) == len(own)
+    waiting = [text for text in ax.texts if text.get_text().endswith(page.WAITING)]
+    assert len(waiting) == (own.word == page.WAITING).sum()
+    assert len(marks) + len(waiting) == len(own)
+
+
+def test_no_two_ways_of_the_epochs_look_alike_beside_each_other():
+    ways = {way for family in page.FAMILIES for way in family}
+    assert ways == set(register.read().ways) - {"cross-entropy"}
+    shown = over_epochs("digits", register.read())
+    for ax in page.against_epochs(shown).axes:
+        colours = [bars.lines[0].get_color() for bars in ax.containers]
+        assert len(colours) >= 3
+        assert len(set(colours)) == len(colours)

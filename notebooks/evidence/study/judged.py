@@ -105,9 +105,9 @@ def judged(row: register.Comparison, listed: register.Register) -> dict[str, Any
     """A row of the table: the comparison, its word and numbers, what was said before, and why."""
     claim = row.claim.removesuffix("b")
     old = printed().get((row.lesson, claim, row.was or row.before))
-    about = {"claim": row.claim, "comparison": str(row), "data": row.data, "state": row.state}
-    about |= {"measure": row.measure, "expect": row.expect, "margin": row.margin}
-    about |= {"than": row.than, "size": row.size}
+    about = {"claim": row.claim, "comparison": str(row), "about": row.about or row.data}
+    about |= {"data": row.data, "state": row.state, "measure": row.measure}
+    about |= {"expect": row.expect, "margin": row.margin, "than": row.than, "size": row.size}
     how = {"expect": row.expect, "than": row.than, "size": row.size}
     rule, told = FRESH, None
     if row.was:

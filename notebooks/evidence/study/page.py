@@ -8,6 +8,7 @@ figures, from notebooks/results/verdicts.csv and the register.
 
 from __future__ import annotations
 
+import itertools
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -38,6 +39,11 @@ BESIDE = {  # claims of cures beside cross-entropy
     "T2": "smoothing", "T3": "penalty", "T4": "MMCE", "T4b": "Brier", "F5": "focal loss",
     "X1": "mixup",
 }  # fmt: skip
+FAMILIES = (  # a row of the figure against the epochs each
+    ("smoothing", "penalty", "mixup", "mixup of inputs"),
+    ("focal, gamma 1", "focal, gamma 2", "focal, gamma 3", "FLSD-53"),
+    ("MMCE, plain", "MMCE, weighted", "Brier"),
+)
 WIDE = 30  # margins, beyond which a mark stands at the edge
 
 
@@ -55,22 +61,23 @@ def forest(rows: pd.DataFrame, state: str, says: Mapping[str, str]) -> Figure:
     """
     rows = rows[rows.state == state]
     order = sorted(dict.fromkeys(rows.claim), key=lambda one: (one not in CURES, one))
-    made, ax = plt.subplots(figsize=(9, 1.2 + 0.27 * len(order)), layout="constrained")
+    made, ax = plt.subplots(figsize=(9, 1.2 + 0.32 * len(order)), layout="constrained")
     ax.axvspan(-1, 1, color="#E5E5E5", zorder=0)
     for _, row in rows.iterrows():
         colour, marker = LOOKS[row.data]
         place = order.index(row.claim) + {"digits": -0.18, "photographs": 0.18}.get(row.data, 0.0)
         if row.word == WAITING:
-            ax.plot(0, place, "x", color=colour)
+            label = f"{row.about}: {WAITING}"
+            ax.text(-0.95 * WIDE, place - 0.1, label, color=palette.GREY, fontsize=7, va="center")
             continue
         mean, low, high = np.clip(in_margins(row), -WIDE, WIDE)
         ax.plot([low, high], [place, place], color=colour)
         ax.plot(mean, place, marker, color=colour, markersize=5)
-    for name in dict.fromkeys(rows.data):
+    for name in dict.fromkeys(rows.data[rows.word != WAITING]):
         ax.plot([], [], LOOKS[name][1], color=LOOKS[name][0], label=name)
     ax.axhline(sum(one in CURES for one in order) - 0.5, color=palette.GREY, lw=0.5)
-    named = [textwrap.shorten(f"{one} {says[one]}", 56, placeholder=" ...") for one in order]
-    ax.set_yticks(range(len(order)), named, fontsize=8)
+    named = [textwrap.fill(f"{one} {says[one]}", 52) for one in order]
+    ax.set_yticks(range(len(order)), named, fontsize=7)
     ax.set_ylim(len(order) - 0.5, -0.5)
     ax.set_xscale("symlog", linthresh=2)
     ax.set_xlim(-WIDE * 1.1, WIDE * 1.1)
@@ -78,34 +85,42 @@ def forest(rows: pd.DataFrame, state: str, says: Mapping[str, str]) -> Figure:
     ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks], minor=False)
     ax.minorticks_off()
     ax.set_xlabel(f"{state}: margins against the claim, and for it")
-    made.legend(loc="outside upper right", ncols=4, fontsize=8)
+    made.legend(loc="outside upper right", ncols=5, fontsize=8)
     return made
 
 
 def against_epochs(rows: pd.DataFrame) -> Figure:
-    """A panel a state: each way less cross-entropy over the epochs, mean and 98.75 % interval."""
-    made, grid = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
-    rows = rows[rows.way != "cross-entropy"]  # what the others are compared with
-    colours = dict(zip(rows.way.unique(), 2 * palette.CYCLE, strict=False))
-    for ax, (state, part) in zip(grid, rows.groupby("state", sort=False), strict=True):
-        margin = register.read().margins[part.measure.iloc[0]]
+    """Each way less cross-entropy over the epochs, mean and 98.75 % interval.
+
+    A column a state, a row a family of ways, whose colours are its own.
+    """
+    states, margins = rows.state.unique(), register.read().margins
+    look = {"layout": "constrained", "sharex": True, "sharey": "col"}
+    made, grid = plt.subplots(len(FAMILIES), len(states), figsize=(9, 7), **look)
+    for (axes, family), (column, state) in itertools.product(
+        zip(grid, FAMILIES, strict=True), enumerate(states)
+    ):
+        ax, part = axes[column], rows[rows.state == state]
+        measure = part.measure.iloc[0]
+        margin = margins[measure]
         ax.axhspan(-margin, margin, color="#E5E5E5", zorder=0)
-        for place, (way, own) in enumerate(part.groupby("way", sort=False)):
-            told = own.groupby("epochs").difference.apply(lambda x: interval(x, level=0.9875))
+        for place, way in enumerate(one for one in family if one in set(part.way)):
+            differences = part[part.way == way].groupby("epochs").difference
+            told = differences.apply(lambda x: interval(x, level=0.9875))
             means, lows, highs = np.array(told.to_list()).T
-            x = told.index.to_numpy() * 1.02 ** (place - 6)
-            marker = palette.MARKERS[place % len(palette.MARKERS)]
-            bars = [means - lows, highs - means]
-            line = "-" if place < len(palette.CYCLE) else "--"  # where a colour comes again
-            look = {"marker": marker, "ls": line, "color": colours[way], "label": way}
-            ax.errorbar(x, means, bars, ms=4, lw=1, **look)
+            x = told.index.to_numpy() * 1.03 ** (place - 1.5)  # side by side
+            role = palette.group(place, way)
+            ax.errorbar(x, means, [means - lows, highs - means], ms=4, lw=1, **role.line())
         ax.set_xscale("log")
         ax.set_yscale("symlog", linthresh=3 * margin)  # one way stands far off at 15 epochs
         ticks = sorted(part.epochs.unique())
         ax.set_xticks(ticks, [str(tick) for tick in ticks])
         ax.minorticks_off()
-        ax.set(xlabel="epochs", ylabel=f"{part.measure.iloc[0]} {state}:\nminus cross-entropy's")
-    made.legend(*grid[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+        ax.set_ylabel(f"{measure} {state}:\nminus cross-entropy's", fontsize=8)
+        if column and ax.containers:
+            ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=8, frameon=False)
+    for ax in grid[-1]:
+        ax.set_xlabel("epochs")
     return made
 
 
@@ -120,8 +135,8 @@ def measured(row: pd.Series) -> str:
 
 
 def words(rows: pd.DataFrame) -> str:
-    """The comparisons of a claim in one state: "digits HOLDS; photographs OPEN"."""
-    return "; ".join(f"{row.data} {row.word}" for row in rows.itertuples()) or claims.NONE
+    """The comparisons of a claim in one state: "digits: HOLDS; photographs: OPEN"."""
+    return "; ".join(f"{row.about}: {row.word}" for row in rows.itertuples()) or claims.NONE
 
 
 def brief(rows: pd.DataFrame, shown: pd.DataFrame, listed: Sequence[register.Claim]) -> str:
