@@ -20,7 +20,7 @@ def samples(n=6, shape=(3, 4), classes=4, seed=0):
 # --- the draw --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("alpha", [0.01, 0.4, 1.0, 30.0])
+@pytest.mark.parametrize("alpha", [0.01, 1.0, 30.0])
 def test_lam_is_beta(alpha):
     lam = mixing.draw(20_000, alpha, per_sample=True, generator=7).lam
     assert lam.dtype == torch.float32
@@ -116,18 +116,6 @@ def test_cutmix_is_torchvisions_with_a_generator():
         theirs = v2.CutMix(alpha=1.0, num_classes=8)(images, labels)
     assert torch.equal(first[0], theirs[0])
     assert torch.equal(first[1], theirs[1])
-
-
-def test_cutmix_labels_are_the_pasted_area():
-    images = torch.arange(4.0)[:, None, None, None].expand(4, 1, 10, 10).clone()
-    generator = torch.Generator().manual_seed(0)
-    shares = []
-    for _ in range(20):
-        mixed, soft = mixing.cutmix(images, torch.arange(4), classes=4, generator=generator)
-        pasted = (mixed[1] == 0).double().mean().item()  # image 1 receives a box of image 0
-        assert soft[1].tolist() == pytest.approx([pasted, 1 - pasted, 0, 0], abs=1e-6)
-        shares.append(pasted)
-    assert len(set(shares)) > 5
 
 
 def test_cutmix_alpha_is_used():

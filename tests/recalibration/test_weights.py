@@ -79,15 +79,6 @@ def test_many_rows_have_the_weights_of_a_warm_start():
     assert weighted == pytest.approx(repeated, abs=1e-9)
 
 
-def test_a_row_without_weight_has_no_say():
-    logits, labels, _, _ = problem(100)
-    wild = torch.cat([logits, 50 * logits[:7]])
-    wrong = torch.cat([labels, (labels[:7] + 1) % 3])
-    weights = torch.tensor([1.0] * 100 + [0.0] * 7)
-    found = TemperatureScaler().fit(wild, wrong, weights=weights).temperature
-    assert found == pytest.approx(TemperatureScaler().fit(logits, labels).temperature, abs=1e-12)
-
-
 def test_repetition_makes_no_temperature_surer():
     logits, labels, _, _ = problem()
     once = temperature_interval(logits, labels)

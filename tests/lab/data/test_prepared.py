@@ -187,11 +187,9 @@ def test_a_file_that_is_cut_after_it_was_loaded_kills_no_process(root, rows):
     data.load_text("pets", root=r) -> ValueError: pets holds images
     data.load("notes", root=r) -> ValueError: notes holds text
     data.splits_of("pets", calibration=100, root=r) -> ValueError: ...calibration
-    data.splits_of("pets", calibration=0, root=r) -> ValueError: ...calibration
     data.splits_of("pets", train=99, calibration=9, root=r) -> ValueError: ...train
     data.splits_of("pets", test=21, calibration=9, root=r) -> ValueError: ...test
     data.splits_of("pets", test_split=None, root=r) -> TypeError: ...test
-    data.splits_of("pets", -1, calibration=9, root=r) -> ValueError: ...seed
     data.channel_statistics("notes", r) -> ValueError: ...training images
 """)
 def test_wrong_arguments_are_refused_by_name(call, refused, root):

@@ -3,7 +3,6 @@
 import errno
 import hashlib
 import io
-import os
 import resource
 from pathlib import Path
 
@@ -36,21 +35,6 @@ def test_a_damaged_file_is_reported_and_counts_as_absent(tmp_path, place):
     assert not store.path("ab12").exists()
     store.put("ab12", 1)
     assert store.get("ab12") == 1
-
-
-def test_a_file_is_never_half_there(tmp_path, monkeypatch):
-    store = Store(tmp_path)
-    store.put("ab12", "old")
-
-    def killed(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(os, "replace", killed)
-    with pytest.raises(KeyboardInterrupt):
-        store.put("ab12", "new")
-    monkeypatch.undo()
-    assert store.get("ab12") == "old"
-    assert not list(tmp_path.glob("*/*.part"))
 
 
 @pytest.mark.skipif(not hasattr(resource, "RLIMIT_FSIZE"), reason="needs limits on file sizes")

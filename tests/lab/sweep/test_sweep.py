@@ -1,6 +1,5 @@
 """Sweeps: the table, the cache, equal results however they are trained, and survival of a kill."""
 
-import errno
 import functools
 import itertools
 import multiprocessing
@@ -226,20 +225,6 @@ def test_a_sweep_and_its_outcomes_say_what_they_are_in_a_few_lines(swept):
     assert repr(one).startswith("Outcome(setting={'noise': 0.2, 'seed': 1}, run=Run of 3")
 
 
-def test_a_disk_that_fills_up_stops_the_sweep_and_keeps_what_was_finished(tmp_path, monkeypatch):
-    write, room = Store._write, iter([True, True, True, False])
-
-    def filling(path, body):
-        if not next(room):
-            raise OSError(errno.ENOSPC, "No space left on device")
-        write(path, body)
-
-    monkeypatch.setattr(Store, "_write", staticmethod(filling))
-    with pytest.raises(OSError, match=r"No space left.*CALIBKIT_CACHE"):
-        run(tmp_path, how="single")
-    assert len(finished(tmp_path)) == 2  # the first of the three was the trial write
-
-
 def test_by_default_the_users_folder_is_used_and_progress_shown(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("CALIBKIT_CACHE", str(tmp_path))
     sweep.run(recipe, [{"noise": 0.0, "seed": 0}], device="cpu")
@@ -317,11 +302,3 @@ def test_two_processes_may_share_a_cache(tmp_path, fresh):
 
 
 # --- how the work is shared out ------------------------------------------------------------------
-
-
-def test_threads_of_one_process_do_not_share_their_random_state():
-    grid = {"seed": range(4)}
-    alone = run(made=dropping, grid=grid, jobs=1)
-    with joblib.parallel_config("threading", n_jobs=2):
-        together = run(made=dropping, grid=grid)
-    assert torch.equal(logits(alone), logits(together))

@@ -150,14 +150,6 @@ def test_what_nobody_can_tell_stays_here(monkeypatch):
     assert (work.here, work.elsewhere) == ([1, 1, 1, 1], [1, 1])  # two of them by the stand-in
 
 
-def test_runs_are_counted_as_they_finish(capsys):
-    tasks.results(max, [(1, 2), (3, 2)], jobs=1, cache=False)
-    assert "2/2" in capsys.readouterr().err
-    tasks.results(max, [(1, 2), (3, 2)], jobs=1, cache=False, progress=False)
-    tasks.results(max, [], cache=False)
-    assert capsys.readouterr().err == ""
-
-
 # --- what is kept --------------------------------------------------------------------------------
 
 

@@ -47,8 +47,3 @@ def test_the_rate_moves_within_an_epoch_only_where_it_is_asked_to():
     stepped = Recipe(lr=1.0, epochs=10, milestones=(0.5,))
     assert stepped.rate_of_step(4, 1, 2) == 1.0  # the step comes with the next epoch
     assert stepped.rate_of_step(5, 0, 2) == pytest.approx(0.1)
-
-
-def test_warmup_rises_in_a_straight_line():
-    recipe = Recipe(lr=2.0, epochs=10, schedule="constant", warmup=4)
-    assert [recipe.rate(done) for done in (1, 2, 4, 9)] == [0.5, 1.0, 2.0, 2.0]

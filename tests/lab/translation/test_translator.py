@@ -125,14 +125,6 @@ def test_rows_do_not_disturb_one_another():
         assert its.item() == pytest.approx(log_probability[row].item(), abs=1e-4)
 
 
-def test_the_exact_law_as_a_scorer():
-    score = toy.scorer(FEW)
-    found, log_probability = translation.beam(score, len(FEW), width=4, longest=16)
-    texts = zip(FEW.texts(source=True), FEW.texts(found), strict=True)
-    for (source, target), p in zip(texts, log_probability.exp().tolist(), strict=True):
-        assert toy.probability(source, target) == pytest.approx(p, abs=1e-9)
-
-
 def test_bleu_of_known_sentences():
     said = ["the cat sat on the mat today", "a dog"]
     assert translation.bleu(said, said) == pytest.approx(100)
