@@ -94,22 +94,18 @@ BUILDERS = {
     "mlp_mixer": lambda size: models.mlp_mixer(3, 7, size=size, patch=size // 4, width=16, depth=2),
 }
 SMALLEST = {"lenet5": 16, "vgg16": 32}
-HEAVY = {"vgg16", "resnet18", "resnet34", "resnet50", "densenet121"}  # one sample, in eval mode
-CASES = [(n, s) for n in BUILDERS for s in (8, 32) if s >= SMALLEST.get(n, 8)]
+HEAVY = {"vgg16", "resnet18", "resnet34", "resnet50", "densenet121"}
 
 
-@pytest.mark.parametrize(("name", "size"), CASES)
-def test_forward_and_backward(name, size):
+@pytest.mark.parametrize("name", BUILDERS)
+def test_forward_and_backward(name):
     torch.manual_seed(0)
+    size = SMALLEST.get(name, 8 if name in HEAVY else 20)
     model = BUILDERS[name](size)
-    heavy = name in HEAVY and size > 8
-    x = torch.randn(1 if heavy else 4, 3, size, size)
-    model.train(not heavy)
+    x = torch.randn(4, 3, size, size)
     logits = model(x)
-    assert logits.shape == (len(x), 7)
+    assert logits.shape == (4, 7)
     assert bool(torch.isfinite(logits).all())
-    if heavy and size > 16 and name != "vgg16":
-        return
     logits.logsumexp(1).sum().backward()
     gradients = [p.grad for p in model.parameters()]
     assert all(g is not None and bool(torch.isfinite(g).all()) for g in gradients)
@@ -270,7 +266,7 @@ def test_text_of_another_form_is_refused(x):
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("name", BUILDERS)
+@pytest.mark.parametrize("name", [name for name in BUILDERS if name not in HEAVY])
 def test_devices_agree(name, device):
     torch.manual_seed(0)
     size = SMALLEST.get(name, 8)

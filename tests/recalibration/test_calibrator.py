@@ -232,8 +232,9 @@ def test_bad_options_are_named(call, refused):
 def test_devices_agree(calibrator, device):
     there = devices.moved([*scored(200, 4), scored(50, 4, seed=1)[0]], device)
     logits, labels, fresh = devices.moved(there, "cpu")
-    expected = calibrator().fit(logits, labels).probs(fresh)
-    ours = calibrator().fit(*there[:2]).probs(there[2])
+    few = {"penalties": (0.03, 0.3), "folds": 2} if calibrator is ShrunkMatrixScaler else {}
+    expected = calibrator(**few).fit(logits, labels).probs(fresh)
+    ours = calibrator(**few).fit(*there[:2]).probs(there[2])
     assert ours.device.type == device.type
     assert torch.allclose(ours.cpu(), expected, atol=1e-6)
     if device.type != "cpu":

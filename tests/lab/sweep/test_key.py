@@ -8,16 +8,14 @@ Files are not seen either: what reads one is given its content instead.
 
 import contextlib
 import functools
-import importlib
 import os
+import subprocess
 import sys
 import warnings
 from pathlib import Path
 
-import nbformat
 import pytest
 import torch
-from nbclient import NotebookClient
 from study import rare_classes
 from torch import nn
 
@@ -57,44 +55,33 @@ class Net(nn.Module):
 it = Net
 """
 
-VALUES = [  # of a global, and of a constant
+VALUES = [  # of a global
     *[("1", "2"), ("1", "True"), ("1", "1.0"), ("0.0", "-0.0"), ("(1, 2)", "(1.0, 2)")],
-    *[("[1, [2]]", "[1, [3]]"), ("{1, 2}", "{1, 3}"), ("{'x': {1: 2}}", "{'x': {1: 3}}")],
-    *[("{'a': 1, 'b': 2}", "{'b': 2, 'a': 1}"), ("'a'", "b'a'"), ("np.ones(3)", "np.zeros(3)")],
+    *[("[1, [2]]", "[1, [3]]"), ("{1, 2}", "{1, 3}"), ("{'a': 1, 'b': 2}", "{'b': 2, 'a': 1}")],
+    *[("'a'", "b'a'"), ("np.ones(3)", "np.zeros(3)"), ("nn.ReLU()", "nn.GELU()")],
     *[("torch.ones(3)", f"torch.ones({end}") for end in ("3, 1)", "3).double()", "3) * 2")],
-    *[("torch.ones(3)", "torch.ones(3, requires_grad=True)"), ("torch.float32", "torch.float64")],
-    *[("collections.deque([1, 2])", "collections.deque([2, 1])"), ("F.relu", "F.gelu")],
-    *[("collections.Counter('aab')", "collections.Counter('ab')"), ("nn.ReLU()", "nn.GELU()")],
+    *[("torch.ones(3)", "torch.ones(3, requires_grad=True)"), ("F.relu", "F.gelu")],
 ]
 LOSSES = [
     *((f"G = {one}\nit = lambda a, b: a * G", one, other) for one, other in VALUES),
-    *((f"it = lambda a, b: a * {one}", one, other) for one, other in VALUES),
+    *((f"it = lambda a, b: a * {one}", one, other) for one, other in VALUES[:5]),
     ("it = nn.CrossEntropyLoss(label_smoothing=0.1)", "0.1", "0.2"),
     ("it = functools.partial(losses.focal, gamma=1.0)", "1.0", "2.0"),
-    ("it = losses.ScheduledFocal('5-3-1')", "5-3-1", "5-3-2"),
     ("it = lambda a, b, g=1: F.cross_entropy(a, b) * g", "g=1", "g=2"),
     ("def make(g):\n    return lambda a, b: a.sum() * g\nit = make(1)", "make(1)", "make(2)"),
-    ("def h(a): return k(a)\ndef k(a): return a * 1\ndef it(a, b): return h(a)", "* 1", "* 2"),
     ("G = 1\ndef it(a, b):\n    return (lambda c: c * G)(a).sum()", "G = 1", "G = 2"),
     ("def it(a, b):\n    try: return a.sum()\n    except ValueError: return b", "Value", "Type"),
     ("def it(a, b): return a.sum()\nit.g = 1", "it.g = 1", "it.g = 2"),
-    ("class T(dict):\n    def __call__(self, a, b): return self['g']\nit = T(g=1)", "g=1", "g=2"),
     (CALLABLE.format("gamma = 1"), "gamma = 1", "gamma = 2"),
     (CALLABLE.format("gamma = 1"), "* self.gamma", "+ self.gamma"),
     (CALLABLE.format("@property\n    def gamma(self): return 1"), "return 1", "return 2"),
-    (CALLABLE.format("@staticmethod\n    def h(): return 1\n    gamma = 0"), "n 1", "n 2"),
     (CALLABLE.format("__slots__ = ('gamma',)\n    def __init__(self): self.gamma = 1"),
      "gamma = 1", "gamma = 2"),
-    ("class A:\n    g = 1\nclass B(A):\n    def __call__(self, a, b): return self.g\nit = B()",
-     "g = 1", "g = 2"),
     ("class A:\n    def h(self): return 1\nclass B(A):\n    def __call__(s, a, b): return s.h()\n"
      "it = B()", "return 1", "return 2"),
     ("class A:\n    def h(s, a, b): return s.g\nx = A()\nx.g = 1\nit = x.h", "g = 1", "g = 2"),
     ("@dataclasses.dataclass\nclass A:\n    g: int = 1\n    def __call__(s, a, b): return s.g\n"
      "it = A()", "= 1", "= 2"),
-    ("class E(enum.Enum):\n    X = 1\n    Y = 2\nG = E.X\nit = lambda a, b: G.value", "E.X", "E.Y"),
-    ("class W(nn.Module):\n    def __init__(s):\n        super().__init__()\n        s.gamma = 1\n"
-     "    def forward(s, a, b): return s.gamma\nit = W()", "gamma = 1", "gamma = 2"),
     ("class Fn(torch.autograd.Function):\n    @staticmethod\n    def forward(c, a): return a\n"
      "    @staticmethod\n    def backward(c, g): return g * 1\nit = lambda a, b: Fn.apply(a)",
      "g * 1", "g * 2"),
@@ -110,29 +97,23 @@ NETWORKS = [
     (NETWORK.format("self.gamma = 1"), "gamma = 1", "gamma = 2"),
     (NETWORK.format("pass"), "rate = 1.0", "rate = 2.0"),
     (NETWORK.format("pass"), "x.flatten(1)", "x.flatten(1) * 2"),
-    (NETWORK.format("self.register_buffer('b', torch.ones(1), persistent=False)"), "ones", "zeros"),
     (NETWORK.format("self.register_buffer('b', torch.ones(1), persistent=False)"), "False", "True"),
     (NETWORK.format("self.head.weight.requires_grad_(True)"), "_(True)", "_(False)"),
     (NETWORK.format("self.register_forward_hook(lambda m, i, o: o * 1)"), "o * 1", "o * 2"),
     (NETWORK.format("self.a = nn.Linear(2, 2); self.b = self.a"), "= self.a",
      "= nn.Linear(2, 2); self.b.load_state_dict(self.a.state_dict())"),
-    (NETWORK.format("self.forward = lambda x: self.head(x) * 1"), "* 1", "* 2"),
     (NETWORK.format("torch.rand(1)"), "rand(1)", "rand(2)"),
     ("it = lambda: models.mlp(64, 10, width=8)", "width=8", "width=8, activation=nn.GELU"),
-    ("torch.manual_seed(0)\nn = nn.Linear(64, 10)\nit = lambda: n", "seed(0)", "seed(1)"),
     ("it = lambda: nn.utils.parametrizations.weight_norm(nn.Linear(4, 4), dim=0)",
      "dim=0", "dim=1"),
-    ("it = lambda: nn.Linear(64, 10).to(torch.float32)", "float32", "float64"),
     ("it = lambda: nn.Conv2d(4, 4, 3)", "3)", "3).to(memory_format=torch.channels_last)"),
 ]  # fmt: skip
 
 REFUSED = [
     ("G = random.Random(1)\nit = lambda a, b: G.random()", "loss: uses random.Random"),
     ("G = np.random.default_rng(1)\nit = lambda a, b: G.random()", "loss: uses numpy.random"),
-    ("G = torch.Generator()\nit = lambda a, b: G", "loss: holds a torch._C.Generator"),
     ("G = (x * 2 for x in range(3))\nit = lambda a, b: sum(G)", "holds a builtins.generator"),
     ("it = lambda a, b: random.random()", "uses random.random"),
-    ("it = lambda a, b: time.time()", "uses time.time"),
     ("it = lambda a, b: a * float(os.environ.get('G', 1))", "uses os.environ"),
     ("def it(a, b):\n    import math as m\n    return m.pi", "imports inside it; import above it"),
     ("@functools.lru_cache\ndef h(n): return n\nit = lambda a, b: h(2)", "_lru_cache_wrapper"),
@@ -244,7 +225,7 @@ class Deep(nn.Sequential):
 REACHED = [
     *[({}, f"calibkit.{name}") for name in (
         "lab.training.loop", "lab.training.stacking", "lab.training.device", "lab.sweep.store",
-        "metrics.diagram", "metrics.bins", "validate", "edge", "lab.data.dataset")],
+        "metrics.diagram", "metrics.bins", "validate", "torch_defaults", "lab.data.dataset")],
     ({"loss": losses.ScheduledFocal("5-3-2")}, "calibkit.losses"),
     ({"loss": lambda a, b: losses.brier(a, b)}, "calibkit.losses"),
     ({"loss": lambda a, b: calibkit.losses.brier(a, b)}, "calibkit.losses"),
@@ -282,86 +263,58 @@ def test_an_edit_of_what_no_training_reaches_moves_no_key(monkeypatch):
     assert not any(name.split(".")[1:2] in (["auditing"], ["pictures"]) for name in LOADED)
 
 
-@pytest.fixture
-def helpers(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    (tmp_path / "helpers.py").write_text(HELPERS, encoding="utf-8")
-    yield importlib.import_module("helpers")
-    sys.modules.pop("helpers", None)
-
-
 # --- elsewhere -----------------------------------------------------------------------------------
 
 
 HELPERS = "G = 1.0\ndef loss(a, b):\n    return a.sum() * 0 + G\n"
-LESSON = """
-import torch
+SCRIPT = """
 from dataclasses import dataclass
 from functools import cache, partial
+import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 from calibkit import augmentation, losses, mixing, prioritization
-from calibkit.lab import data, models, sweep, training
+from calibkit.lab import data, models, training
 from calibkit.lab.sweep.key import keys
-from calibkit.lab.training import loop
 import helpers
 
 split = cache(lambda seed: data.noisy_digits(40, seed=seed, test=20, calibration=10))
-width = 8
 
 def shift(images, generator):
     return augmentation.crop_flip(images, padding=1, flip=False, generator=generator)
 
 @dataclass(frozen=True)
 class Penalty:
-    weight: float = 0.1
     kinds: frozenset = frozenset({"entropy", "norm", "gap"})
     def __call__(self, logits, labels):
-        return cross_entropy(logits, labels) + self.weight * logits.square().mean()
+        return cross_entropy(logits, labels) + logits.square().mean()
 
-class Net(nn.Module):
+class Net(nn.Sequential):
     def __init__(self):
-        super().__init__()
-        self.head = nn.Linear(64, 10)
-    def forward(self, x):
-        return self.head(x.flatten(1))
+        super().__init__(nn.Flatten(), nn.Linear(64, 10))
 
-def trial(net=lambda: models.mlp(64, 10, width=width), **options):
-    return training.trial(net, split(0).train, {"test": split(0).test}, **options)
+def trial(net=lambda: models.mlp(64, 10, width=8), **options):
+    return training.trial(net, split(0).train, **options)
 
-lossy = [partial(cross_entropy, label_smoothing=0.1), losses.ScheduledFocal("5-3-2"), Penalty(),
-    lambda a, b: cross_entropy(a, b) if b in {"x", "y"} else a, helpers.loss,
-    lambda a, b: helpers.loss(a, b) * 2]
-nets = [partial(models.cnn, 1, 10, width=8), lambda: models.cnn(1, 10, norm="batch"), Net]
-more = [{}, {"mix": partial(mixing.mixup, alpha=0.2)}, {"watch": {"test": split(0).test[:5]}},
-    {"select": prioritization.MaxEntropy(0.5)}, {"augment": shift}]
-trials = [trial(loss=one) for one in lossy] + [trial(net) for net in nets]
-trials += [trial(**one) for one in more]
-print(*keys(trials, torch.device("cpu")), sep="\\n")
-
-trained, inner = [], loop.train_unit
-loop.train_unit = lambda trials, device: (trained.extend(trials), inner(trials, device))[1]
-grid = {"loss": [Penalty(), helpers.loss], "net": [Net, lambda: Net()], "epochs": [1]}
-table = sweep.run(trial, grid, cache="cache", device="cpu", progress=False, jobs=1).table
-print(len(trained), table.train_loss.tolist())
+several = [{"loss": partial(cross_entropy, label_smoothing=0.1)}, {"loss": Penalty()},
+    {"loss": lambda a, b: cross_entropy(a, b) if b in {"x", "y"} else a}, {"loss": helpers.loss},
+    {"loss": losses.ScheduledFocal("5-3-2")}, {"net": Net}, {"augment": shift},
+    {"mix": partial(mixing.mixup, alpha=0.2)}, {"select": prioritization.MaxEntropy(0.5)}]
+print(*keys([trial(**one) for one in several], torch.device("cpu")))
 """
 
 
-def test_a_second_kernel_finds_all_that_lessons_do(tmp_path):
+@pytest.mark.slow
+def test_a_second_process_has_the_same_keys(tmp_path):
     """Also where Python orders sets otherwise, and files and cells have other remarks."""
     found = []
     for seed, remark in ("1", ""), ("2", "# a remark\n"):
         (tmp_path / "helpers.py").write_text(remark + HELPERS, encoding="utf-8")
+        (tmp_path / "script.py").write_text(remark + SCRIPT, encoding="utf-8")
         path = os.pathsep.join([str(tmp_path), str(Path(__file__).parents[3])])
-        cells = [nbformat.v4.new_code_cell(remark + LESSON)]
-        book = nbformat.v4.new_notebook(cells=cells)
-        client = NotebookClient(book, timeout=None, resources={"metadata": {"path": tmp_path}})
-        client.execute(env={**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": seed})
-        out = [part.text for part in cells[0].outputs if part.name == "stdout"]
-        found.append("".join(out).splitlines())
-    (*told, first), (*again, second) = found
-    assert told == again
-    assert len({"None", *told}) == 1 + len(told) == 15
-    assert first.split(maxsplit=1) == ["4", second.split(maxsplit=1)[1]]
-    assert second.startswith("0 ")
+        environment = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": seed}
+        command = [sys.executable, str(tmp_path / "script.py")]
+        said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        found.append(said.stdout.split())
+    assert found[0] == found[1]
+    assert len({"None", *found[0]}) == 10

@@ -149,10 +149,8 @@ def test_a_diverged_training_says_so():
         fit(lr=1e6, epochs=5)
 
 
-@pytest.mark.device
-def test_each_device_learns_the_same_task(device):
-    run = fit(epochs=30, batch_size=16, device=device)
-    assert run.predict(SPLITS.test).logits.device.type == "cpu"
+def test_a_network_learns():
+    run = fit(epochs=30, batch_size=16)
     assert run.predict(SPLITS.test).correct.float().mean() > 0.6
 
 
