@@ -224,7 +224,7 @@ def audit(
         raise ValueError("costs are of a binary model: one of two classes, or of one score")
 
     def measured(scores: Scores, labels: Tensor, of_row: Tensor | None = None) -> Measured:
-        rows = rows_of(scores, labels, bins=bins, seed=seed, temperature=of_row, units=units)
+        rows = rows_of(scores, labels, bins=bins, temperature=of_row, units=units)
         return Measured(rows, units, bins, level, resamples, seed)
 
     if apart is None:

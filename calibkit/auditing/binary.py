@@ -153,9 +153,7 @@ def platt(
             return Mapped(None)
         moved[mine] = fit[0] * odds[mine] + fit[1]
     both = Scores(torch.stack([torch.zeros_like(moved), moved], 1), "logits", event=scores.event)
-    return Mapped(
-        rows_of(both, labels, bins=bins, seed=seed, units=units), tuple(filter(None, fits))
-    )
+    return Mapped(rows_of(both, labels, bins=bins, units=units), tuple(filter(None, fits)))
 
 
 def _odds(scores: Scores) -> Tensor:

@@ -121,7 +121,7 @@ def classes(rows: Rows, units: Units, names: Sequence[str]) -> pd.DataFrame:
             "said": said,
             "right": right,
             "gap": said - right,
-            "error": (rows.residual.sum(0).abs().sum(0) / units.total).numpy(),
+            "error": (rows.residual.abs().sum(0) / units.total).numpy(),
             "p": p,
             "flag": np.select([samples == 0, rare & off, rare, off], FLAGS, ""),
         }

@@ -32,7 +32,6 @@ LEAST = {  # rows from which on an interval covers, of two classes and of more; 
     "aurc paired": (200, 200),
     "ada_ece": (500, 200),
     "debiased_ece": (200, 500),
-    "classwise_ece": (200, None),  # of more it depends on rare classes
     "event_ece": (200, None),
     "auc": (200, None),
 }

@@ -116,7 +116,8 @@ class Measured:
         weight = None if self.units.even else self.units.weight
         smooth = smooth_error(self.rows.confidence, self.rows.correct, weight)
         found |= {"debiased_ece": self._debiased(), "smooth_ece": smooth}
-        found["classwise_ece"] = float(np.abs(self._classes).sum())
+        residual = self.rows.residual.abs().sum() / (self.units.total * self.rows.classes)
+        found["classwise_ece"] = float(residual)
         return {name: found[name] for name in NAMES}
 
     def _debiased(self) -> float:
@@ -128,11 +129,6 @@ class Measured:
         return float((self.even.share * (square - noise)).nansum().clamp(min=0).sqrt())
 
     @cached_property
-    def _classes(self) -> np.ndarray:
-        """(bins K,) what each bin of each class adds to the classwise error, with its sign."""
-        return (self.rows.residual.sum(0) / (self.units.total * self.rows.classes)).numpy().ravel()
-
-    @cached_property
     def _aurc(self) -> tuple[float, Tensor]:
         return area_under_risk(self.rows.confidence, self.rows.correct, self.units.weight)
 
@@ -140,21 +136,12 @@ class Measured:
 
     def spread(self, name: str) -> Spread:
         """How the gaps of the bins of a measure would differ in other samples."""
-        if name == "classwise_ece":
-            return self._spread_of_classes()
         edges = self.wide.edges if name in FROM_WIDE else self.even.edges
         index = _bins.bin_index(self.rows.confidence, edges)
         random = np.random.default_rng(self.seed)
         return intervals.spread_of(
             self.units, [(self.each["gap"], index)], self.bins, random, self.draws
         )
-
-    def _spread_of_classes(self) -> Spread:
-        """From the table of random groups of units."""
-        table = self.rows.residual.flatten(1).numpy() / (self.units.total * self.rows.classes)
-        groups = len(table)
-        root = (table - table.mean(0)) * math.sqrt(groups / max(groups - 1, 1))
-        return Spread(self._classes, root, np.random.default_rng(self.seed), self.draws)
 
     def ends(self, name: str) -> Ends:
         """The interval of a measure, whether it is to be trusted or not."""
@@ -165,11 +152,11 @@ class Measured:
             return intervals.of_mean(self.units, each, self.level)
         if name == "debiased_ece":
             return intervals.of_root(self.spread(name), self.even.share.numpy(), self.level)
-        if name in ("ece", "ada_ece", "overconfidence_error", "classwise_ece"):
+        if name in ("ece", "ada_ece", "overconfidence_error"):
             spread = self.spread(name)
             norm, slope = self._norm(name, spread.sums)
             return intervals.of_norm(spread, norm, slope, self.level)
-        return NONE  # of a largest gap, or of a bandwidth, there is none that covers
+        return NONE  # of a largest gap, a bandwidth or rare classes there is none that covers
 
     def _norm(self, name: str, sums: np.ndarray) -> tuple[intervals.Norm, np.ndarray]:
         """The measure as a function of the sums over bins, and its slope there."""

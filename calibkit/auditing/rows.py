@@ -5,17 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from calibkit.auditing.labels_and_groups import Units, units_of
 from calibkit.auditing.scores import Scores
 from calibkit.metrics import TopLabel
-from calibkit.metrics import bins as _bins
-from calibkit.metrics.top import of_label
-
-CLASS_GROUPS = 256  # random groups of units whose differences say how the classwise error varies
+from calibkit.metrics.classwise import class_tally
 
 
 @dataclass(frozen=True)
@@ -29,7 +25,7 @@ class Rows:
     brier: Tensor
     excess: Tensor  # sum_k p_k^2 - p_label, the terms of Spiegelhalter's z
     variance: Tensor  # and their variances, if the row is right about itself
-    residual: Tensor  # (groups, bins, K): weighted sums of p_k - [label = k]
+    residual: Tensor  # (bins, K): weighted sums of p_k - [label = k]
 
     @cached_property
     def correct(self) -> Tensor:
@@ -52,7 +48,6 @@ def rows_of(
     labels: Tensor,
     *,
     bins: int,
-    seed: int,
     temperature: Tensor | None = None,
     units: Units | None = None,
 ) -> Rows:
@@ -62,26 +57,20 @@ def rows_of(
     units: what is resampled and weighed; by default every row alike.
     """
     units = units_of(len(scores)) if units is None else units
-    group = _groups(units, len(scores), seed)
-    table = ClassTable(int(group.max()) + 1, bins, scores.classes)
+    residual = torch.zeros(bins, scores.classes, dtype=torch.float64)
     each = torch.empty(6, len(scores), dtype=torch.float64)  # small pieces would split the memory
     for rows, block in scores.blocks():
         cooling = None if temperature is None else temperature[rows, None]
         probs, log_of_label = _probs(block, labels[rows], scores, cooling)
-        table.add(group[rows], probs, labels[rows], units.weight[rows])
+        weight = units.weight[rows]
+        if weight.any():
+            even = bool((weight == 1).all())
+            _, hits, total = class_tally(probs, labels[rows], bins, None if even else weight)
+            residual += total - hits
         for column, values in zip(each, _of_rows(probs, log_of_label, scores.event), strict=True):
             column[rows] = values
     predicted, confidence, nll, brier, excess, variance = each
-    residual = table.finished()
     return Rows(labels, predicted.long(), confidence, nll, brier, excess, variance, residual)
-
-
-def _groups(units: Units, n: int, seed: int) -> Tensor:
-    """(n,) the group of each row: units at random, in groups of nearly equally many."""
-    count = n if units.of is None else int(units.of.max()) + 1
-    drawn = np.random.default_rng(seed).permutation(count) % min(count, CLASS_GROUPS)
-    of_unit = torch.from_numpy(drawn)
-    return of_unit if units.of is None else of_unit[units.of]
 
 
 def _probs(block: Tensor, labels: Tensor, scores: Scores, cooling) -> tuple[Tensor, Tensor]:
@@ -104,37 +93,3 @@ def _of_rows(probs: Tensor, log_of_label: Tensor, event: bool) -> tuple[Tensor, 
     given = log_of_label.exp()
     brier, excess = second - 2 * given + 1, second - given
     return predicted, confidence, -log_of_label, brier, excess, third - second.square()
-
-
-class ClassTable:
-    """Sums of p_k - [label = k] by random group, bin of p_k and class.
-
-    With many classes nearly all entries lie low in the first bin. Only the others are looked up;
-    the first bin is what they leave of the sums of the columns.
-    """
-
-    def __init__(self, groups: int, bins: int, classes: int):
-        self.shape = (groups, bins, classes)
-        self.high = torch.zeros(groups * bins * classes, dtype=torch.float64)
-        self.hits = torch.zeros_like(self.high)
-        self.columns = torch.zeros(groups, classes, dtype=torch.float64)
-        self.edges = _bins.width_edges(bins)
-
-    def add(self, group: Tensor, probs: Tensor, labels: Tensor, weight: Tensor) -> None:
-        row, column = (probs > 0.5 / self.shape[1]).nonzero(as_tuple=True)
-        values = probs[row, column]
-        cell = self._cell(group[row], values, column)
-        self.high.index_add_(0, cell, values * weight[row])
-        cell = self._cell(group, of_label(probs, labels), labels)
-        self.hits.index_add_(0, cell, weight)
-        self.columns.index_add_(0, group, probs * weight[:, None])
-
-    def _cell(self, group: Tensor, values: Tensor, column: Tensor) -> Tensor:
-        _, bins, classes = self.shape
-        return (group * bins + _bins.bin_index(values, self.edges)) * classes + column
-
-    def finished(self) -> Tensor:
-        """(groups, bins, K) the table."""
-        high = self.high.view(self.shape)
-        high[:, 0] += self.columns - high.sum(1)
-        return high - self.hits.view(self.shape)

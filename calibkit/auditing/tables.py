@@ -44,10 +44,7 @@ CONVERTED = {
     '    held[0].tolist()).add_prefix("p_").assign(label=held[1].tolist())',
     (".xlsx", ".xls", ".ods"): 'table = pandas.read_excel("{0}")',
     (".dta",): 'table = pandas.read_stata("{0}")',
-    (".sas7bdat", ".xpt"): 'table = pandas.read_sas("{0}")',
-    (".sav",): 'table = pandas.read_spss("{0}")',
     (".h5", ".hdf5", ".hdf"): 'table = pandas.read_hdf("{0}")',
-    (".orc",): 'table = pandas.read_orc("{0}")',
     (".arff",): 'import scipy.io.arff\ntable = pandas.DataFrame(scipy.io.arff.loadarff("{0}")[0])',
     (".rds", ".rdata"): 'import pyreadr\ntable = list(pyreadr.read_r("{0}").values())[0]',
     (".mat",): 'import scipy.io\nheld = scipy.io.loadmat("{0}")\n'
@@ -56,7 +53,7 @@ CONVERTED = {
     'table = pandas.read_sql("select * from predictions", sqlite3.connect("{0}"))',
     (".safetensors",): 'import safetensors.numpy\nheld = safetensors.numpy.load_file("{0}")\n'
     'table = pandas.DataFrame(held["probs"]).add_prefix("p_").assign(label=held["labels"])',
-}  # fmt: skip
+}
 
 
 @dataclass
@@ -173,6 +170,7 @@ def of_text(content: bytes, name: str, options: Any) -> Table:
     text, told = _decoded(content, name, options.encoding)
     lines, apart, comma, header = _layout(text, name, options)
     nameless = header is None
+    _demand_different(header or [], name)
     header = header or [f"column_{k + 1}" for k in range(len(_cells(lines[0], apart)))]
     body = "\n".join(lines)
     how = {} if apart == SPACES else _quoting(body, apart, 0 if nameless else len(header), options)
@@ -221,16 +219,12 @@ def _decoded(content: bytes, name: str, encoding: str | None) -> tuple[str, list
     runs = re.findall(rb"[\x80-\xff]+", content[: 1 << 20])
     if max(map(len, runs)) <= 2:  # single letters of Western words
         return content.decode("cp1252", errors="replace"), ["read as cp1252"]
-    able = {}
-    for one in ("gb18030", "shift_jis", "euc_kr", "cp1251", "cp1252"):
+    ways = []
+    for one in ("cp1252", "cp1251", "euc_kr", "shift_jis", "gb18030"):
         with contextlib.suppress(UnicodeDecodeError):
-            able[one] = content.decode(one).split("\n", 1)[0].strip()[:60]
-    if not able:
-        raise ValueError(f"{name} is no text in UTF-8, UTF-16 or cp1252; save it as UTF-8")
-    shown = "; ".join(f"{head} ({one})" for one, head in able.items())
-    raise Unclear(
-        f"its letters are no UTF-8; its first line may be {shown}", encoding=next(iter(able))
-    )
+            head = content.decode(one).split("\n", 1)[0].strip()[:60]
+            ways.append((f"its first line is {head}", {"encoding": one}))
+    raise Unclear("its letters are no UTF-8: save it as UTF-8, or say their --encoding", *ways)
 
 
 def _layout(text: str, name: str, options: Any) -> tuple[list[str], str, bool, list[str] | None]:
@@ -238,11 +232,7 @@ def _layout(text: str, name: str, options: Any) -> tuple[list[str], str, bool, l
     lines = text.replace("\r\n", "\n").replace("\r", "\n").rstrip().split("\n")
     stated = re.fullmatch("sep=(.)", lines[0].strip())  # as a spreadsheet may write it
     lines = lines[1:] if stated else lines
-    if any(re.fullmatch(r"[|+:\- =]*---[|+:\- =]*", line) for line in lines[:4]):  # drawn tables
-        drawn = r"[|+:\- =]+|\(\d+ rows?\)"
-        lines = [ln.strip().strip("|") for ln in lines if not re.fullmatch(drawn, ln.strip())]
-    titles = r"\s*|\s*===.*===\s*"  # as WEKA prints them
-    while len(lines) > 2 and (re.fullmatch(titles, lines[0]) or lines[1].startswith("#")):
+    while len(lines) > 2 and (not lines[0].strip() or lines[1].startswith("#")):
         lines = lines[1:]
     commented = lines[0].startswith("#")
     if commented:
@@ -263,17 +253,11 @@ def _layout(text: str, name: str, options: Any) -> tuple[list[str], str, bool, l
     classes = all(re.fullmatch(r"[+-]?\d+(\.0+)?", cell) for cell in numbers)
     if len(numbers) == len(first) or not classes:
         return lines, apart, comma, None
-    second, third = (_cells(line, apart) for line in [*lines[1:3], "", ""][:2])
-    below = 1
-    if third and set(third) <= {"class", "meta", "ignore", ""}:  # Orange writes three lines
-        below = 3
-    elif len(set(first)) < len(first) and second and not any(map(_is_number, second)):
-        first = [f"{one}_{two}" if two else one for one, two in zip(first, second, strict=False)]
-        below = 2  # pandas writes a line for each level
+    second = _cells(lines[1], apart) if len(lines) > 1 else []
     if len(second) == len(first) + 1:
         first = ["", *first] if second[-1] else [*first, ""]
     header = [cell.strip() or f"Unnamed: {place}" for place, cell in enumerate(first)]
-    return lines[below:], apart, comma, header
+    return lines[1:], apart, comma, header
 
 
 def _apart(head: str) -> str:
@@ -326,15 +310,15 @@ def _broken(text, lines, apart, header, name, error) -> str:
     count = (lambda ln: len(ln.split())) if apart == SPACES else (lambda ln: ln.count(apart) + 1)
     row = next((k for k, line in enumerate(lines) if count(line) != len(header)), 0)
     why = f"{name} is no table of {len(header)} columns: line {row + 2} holds {count(lines[row])} "
+    why += f"values{error and f' ({str(error).strip()})'}.\n"
     if apart == SPACES:
         whole = (k for k, ln in enumerate(text.splitlines()) if len(ln.split()) == len(header))
         return _python(
-            f"{why}values.\nColumns of fixed width become a CSV file in Python with these lines:",
+            f"{why}Columns of fixed width become a CSV file in Python with these lines:",
             f'table = pandas.read_fwf("{name}", skiprows={next(whole, 0)})',
         )
     return _python(
-        f"{why}values ({str(error).strip()}).\n"
-        f"If the last column is a text with such signs, these lines of Python quote it:",
+        f"{why}If the last column is a text with such signs, these lines of Python quote it:",
         f'lines = open("{name}", encoding="utf-8").read().splitlines()\n'
         f'rows = [line.split("{apart}", {len(header) - 1}) for line in lines]\n'
         f"table = pandas.DataFrame(rows[1:], columns=rows[0])",
@@ -417,9 +401,6 @@ def _of_rows(rows: list[dict], name: str, options: Any) -> Table:
 def _flatten(value: Any, name: str, found: dict[str, Any]) -> None:
     """Records and lists as columns; lists of numbers, or of words, stay lists."""
     if isinstance(value, dict):
-        if (vector := _vector(value)) is not None:
-            found[name] = vector
-            return
         own = any(bare(key) in RECORD for key in value) and bare(name) not in SCORES
         for key, part in value.items():
             _flatten(part, str(key) if own or not name else f"{name}_{key}", found)
@@ -452,20 +433,6 @@ def _words(cells: list) -> bool:
     return len({bool(re.fullmatch(NUMBER, cell)) for cell in cells}) == 1
 
 
-def _vector(cell: dict) -> list[float] | None:
-    """A vector as Spark writes it."""
-    values = cell.get("values")
-    if not isinstance(values, list) or "type" not in cell:
-        return None
-    sparse = cell.get("indices") is not None and cell.get("size") is not None
-    return _sparse(cell["size"], cell["indices"], values) if sparse else values
-
-
-def _sparse(size: int, places: list[int], values: list[float]) -> list[float]:
-    held = dict(zip(places, values, strict=True))
-    return [held.get(place, 0.0) for place in range(size)]
-
-
 def _pairs(cells: list[dict]) -> dict[str, float] | None:
     """Scores by their labels, from records such as {"label": "cat", "score": 0.9}."""
     pairs: dict[str, float] = {}
@@ -491,9 +458,7 @@ def of_frame(frame: pd.DataFrame, name: str, options: Any, *, flat: bool = False
         ["_".join(map(str, c)) if isinstance(c, tuple) else str(c).strip() for c in frame.columns],
         axis=1,
     )
-    twice = sorted(set(frame.columns[frame.columns.duplicated()]))
-    if twice:
-        raise ValueError(f"{name} has several columns {twice[0]!r}: give each its own name")
+    _demand_different(list(frame.columns), name)
     if frame.empty or len(frame.columns) < 1:
         raise ValueError(
             f"{name} must hold a header, a column of labels and one of scores a class, got "
@@ -512,13 +477,19 @@ def of_frame(frame: pd.DataFrame, name: str, options: Any, *, flat: bool = False
     return Table(name, entries)
 
 
+def _demand_different(columns: list[str], name: str) -> None:
+    twice = next((one for place, one in enumerate(columns) if one in columns[:place]), None)
+    if twice is not None:
+        raise ValueError(f"{name} has several columns {twice!r}: give each its own name")
+
+
 def _nests(column: pd.Series) -> bool:
     filled = column.dropna()
     if filled.empty or column.dtype.kind in "iufb":
         return False
     first = filled.iloc[0]
     if isinstance(first, str):
-        return first[:1] in "[{(" and not isinstance(_unwritten(first), str)
+        return first[:1] in "[{" and not isinstance(_unwritten(first), str)
     return isinstance(first, dict | list | tuple | np.ndarray)
 
 
@@ -637,7 +608,7 @@ def _unprinted(text: str) -> str:
 
 
 def _unwritten(cell: Any) -> Any:
-    """A text of a list or record as that: [0.1, 0.9], [0.1 0.9], (3, [0], [1.0])."""
+    """A text of a list or record as that: [0.1, 0.9], [0.1 0.9]."""
     if not isinstance(cell, str):
         return cell
     text = cell.strip()
@@ -652,8 +623,6 @@ def _unwritten(cell: Any) -> Any:
         with contextlib.suppress(ValueError, SyntaxError, MemoryError, TypeError):
             found = reads(text)
             break
-    if isinstance(found, tuple) and len(found) == 3 and isinstance(found[0], int):
-        return _sparse(*found)
     return found if isinstance(found, list | dict) else cell
 
 

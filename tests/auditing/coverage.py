@@ -137,7 +137,7 @@ def intervals_of(of: Population, n: int, seed: int) -> dict[float, dict[str, End
     drawn = torch.from_numpy(random.random((n, 1)))
     labels = (chance < drawn).sum(1).clamp(max=chance.shape[1] - 1)
     scores = [Scores(z[row], "logits") for z in (of.logits, of.other)]
-    rows = [rows_of(each, labels, bins=BINS, seed=0) for each in scores]
+    rows = [rows_of(each, labels, bins=BINS) for each in scores]
     cooling = cross_fitted(scores[0], labels, level=LEVELS[0], seed=seed)
     return {level: _of_level(rows, cooling, level, seed) for level in LEVELS}
 
