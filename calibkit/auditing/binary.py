@@ -64,6 +64,7 @@ class Binary:
 
 
 MAPPED = ("nll", "brier", "ece")
+KNOWN = {"ece": "event_ece"}  # names of intervals in the table of coverages
 BEYOND = "Platt less temperature"
 
 
@@ -87,10 +88,7 @@ def binary(
     test, _ = calibration(
         rows, units, bins=mine.bins, resamples=resamples, seed=mine.seed, sizes=()
     )
-    decided = None
-    if costs is not None:
-        deciding = {name: model.rows for name, model in models.items()}
-        decided = of_decisions(deciding, units, mine.level, *costs)
+    deciding = {name: model.rows for name, model in models.items()}
     return Binary(
         event=names[1],
         usual=names[int(rate >= 0.5)],
@@ -103,24 +101,14 @@ def binary(
         test=test,
         diagram=mine.wide,
         platt=mapped.fitted,
-        maps={name: _three(model) for name, model in models.items()},
-        gain={name: _halved(each) for name, each in gain.items()},
+        maps={
+            name: {one: model.estimate(one, as_known=KNOWN.get(one)) for one in MAPPED}
+            for name, model in models.items()
+        },
+        gain={name: {one: each[one] for one in MAPPED} for name, each in gain.items()},
         net_benefit=net_benefit(rows.confidence, event, units),
-        costs=decided,
+        costs=None if costs is None else of_decisions(deciding, units, mine.level, *costs),
     )
-
-
-def _three(model: Measured) -> dict[str, Estimate]:
-    """NLL, Brier score and ECE of `event_rows`, with intervals where they are known to hold."""
-    found = {name: model.estimate(name) for name in MAPPED}
-    return _halved(found | {"ece": model.estimate("ece", as_known="event_ece")})
-
-
-def _halved(estimates: dict[str, Estimate]) -> dict[str, Estimate]:
-    """The three with the Brier score as (p - y)^2, half of the sum over both classes."""
-    half = estimates["brier"]
-    brier = Estimate(half.value / 2, half.low / 2, half.high / 2)
-    return {name: estimates[name] for name in MAPPED} | {"brier": brier}
 
 
 @dataclass(frozen=True)
@@ -174,9 +162,13 @@ def _logistic(odds: Tensor, labels: Tensor, weight: Tensor) -> tuple[float, floa
 
 
 def event_rows(rows: Rows) -> Rows:
-    """The rows of a binary model as forecasts of class 1: how probable it is, whether it came."""
+    """The rows of a binary model as forecasts of class 1: how probable it is, whether it came.
+
+    Their Brier score is (p - y)^2, half of the sum over both classes.
+    """
     event = torch.where(rows.predicted == 1, rows.confidence, 1 - rows.confidence)
-    return replace(rows, predicted=torch.ones_like(rows.labels), confidence=event)
+    ones = torch.ones_like(rows.labels)
+    return replace(rows, predicted=ones, confidence=event, brier=rows.brier / 2)
 
 
 def area(score: Tensor, event: Tensor, units: Units) -> tuple[float, Tensor]:

@@ -54,10 +54,6 @@ def _read(path: Path, labels: str | Path | None, options: questions.Options) -> 
             options = replace(options, label=[name])
         elif path.suffix.lower() == ".npy":
             raise ValueError(f"{path.name} holds scores alone: name the labels, --labels FILE.npy")
-        elif table.nameless:
-            from calibkit.auditing import guesses
-
-            raise guesses.names_of(table, options)
         return predictions(table, options)
     except Unclear as problem:
         problem.table = problem.table or table

@@ -124,21 +124,20 @@ def label(table: Any, named: list[str], scores: list[str] | None, options: Optio
         why = f"the labels may be{listed(named)}\n  which differ: say which, --label"
         order = [*(name for name in named if [name] != best), *best]
         return Unclear(why, *((f"{name!r} holds the labels", {"label": [name]}) for name in order))
-    wrong = [c for c in table.columns if bare(c) in names.WRONG and table[c].nunique() == 2]
-    if wrong:
-        why += f". {wrong[0]!r} may say which rows are wrong: write it the other way round, as a "
-        return Unclear(f"{why}column 'correct'")
-    for mark in table.columns:
-        odd = ~table[mark].isin((0, 1)) & table[mark].notna()
-        called = bare(mark) in (*names.CORRECT, names.MARK) and sets.is_number(table[mark])
-        if called and odd.any() and any(bare(c) in USUAL and c != mark for c in table.columns):
-            row = int(odd.to_numpy().argmax())
-            return Unclear(
-                f"column {mark!r} must say which answers are right, by 0 and 1, got "
-                f"{str(table[mark].iloc[row])!r} in row {row} (the first is 0): decide from which "
-                f"mark on an answer is right, and write that as a column 'correct'; or name what "
-                f"says it with --label COLUMN"
-            )
+    for column in table.columns:
+        values, called = table[column].dropna(), bare(column)
+        if called in names.WRONG and values.nunique() == 2:
+            more = "which rows are wrong: write it the other way round"
+        elif (
+            called in (*names.CORRECT, names.MARK)
+            and sets.is_number(values)
+            and (not values.isin((0, 1)).all())
+        ):
+            more = "how right an answer is: write from which mark on it is"
+        else:
+            continue
+        if any(bare(c) in USUAL and c != column for c in table.columns):
+            return Unclear(f"{why}. {column!r} may say {more}, as a column 'correct'")
     return Unclear(why, **truth(table, [], scores, options))
 
 
@@ -197,16 +196,15 @@ def scores(table: Any, label: list[str], able: list[list[str]], options: Options
     if unsure:  # called after all labels; more stand beside
         able = [named, [c for c in table.columns if c in (*named, *beside)]]
     found = [] if unsure else search(table, [label], able or None, options)
-    best = {} if unsure else _best_of_more(table, label, options)
     typed = {short(own): {"scores": as_typed(table, own)} for own in able}
     if able:
         why = f"the scores may be{listed(typed)}\n  say which, --scores"
     else:
         why = "no column of scores is clear: name one column of scores, or one a class in the "
         why += "order of the classes, with --scores"
-    if best or not found:
+    if not found:
         several = typed.items() if unsure else ()
-        return Unclear(why, *((f"the scores are {words}", how) for words, how in several), **best)
+        return Unclear(why, *((f"the scores are {words}", how) for words, how in several))
     own = found[0].scores
     if len(own) == 1:
         fit = min((f for f in found if len(f.scores) == 1), key=lambda f: f.order[3:])
@@ -220,17 +218,6 @@ def scores(table: Any, label: list[str], able: list[list[str]], options: Options
         typed = {short(own): {"scores": as_typed(table, own)} for own in first}
     typed[short(own)] = typed.pop(short(own), {"scores": as_typed(table, own)})
     return Unclear(why, *((f"the scores are {words}", how) for words, how in typed.items()))
-
-
-def _best_of_more(table: Any, label: list[str], options: Options) -> dict[str, Any]:
-    """The first of scores that fall from left to right in every row, and what it predicts."""
-    left = [c for c in options.left(table, label) if fractional(table[c])]
-    for own in map(sets.in_order, alike(left)):
-        if len(table) >= FEW and (np.diff(matrix_of(table, own), axis=1) <= 0).all():
-            able = decisions(table, label, own)
-            if able:
-                return {"scores": own[:1], "predicted": able[0]}
-    return {}
 
 
 # --- what one score is of ---
@@ -305,8 +292,7 @@ def meaning(table: Any, score: str, label: list[str], able: list[str]) -> dict[s
             return {"positive": after[0]}
         return predicted
     least, most = np.nanmin(own), np.nanmax(own)
-    per_cent = least >= 0 and 1 < most <= 100
-    of_class = least < (50 if per_cent else 0.5) and (most <= 1 or per_cent or not able)
+    of_class = least < (0.5 if most <= 1 else 50) and (0 <= least <= most <= 100 or not able)
     for decided in (names.words(table[column]) for column in able):
         of_class |= area(own, decided == decided.max())[0] in (0.0, 1.0)  # a threshold decides
     if not of_class:
@@ -317,30 +303,22 @@ def meaning(table: Any, score: str, label: list[str], able: list[str]) -> dict[s
 
 def right_or_class(table: Any, mark: str, own: list[str]) -> Unclear:
     """The question whether `correct` says if the largest score is right, or which class is."""
-    why = (
-        f"{mark!r} may say whether the largest of {short(own)} is right, --kind confidence, or "
-        f"which of them is, --label {joined([mark])}"
-    )
-    matrix = matrix_of(table, own)
-    if matrix.shape[1] != 2 or matrix.min() < 0 or not sets.sum_to_one(table, own):
-        return Unclear(why, label=[mark], kind="confidence")
-    right = names.words(table[mark]).str.casefold().isin(names.POSITIVE).to_numpy()
-    matrix = np.clip(matrix / matrix.sum(1, keepdims=True), 1e-3, 1 - 1e-3)
-    as_right = np.log(np.where(right, matrix.max(1), matrix.min(1))).sum()
-    as_class = np.log(matrix[np.arange(len(matrix)), right.astype(int)]).sum()
-    needs = {} if as_class > as_right + SURELY else {"kind": "confidence"}
-    return Unclear(why, label=[mark], scores=own, **needs)
+    why = f"{mark!r} may say whether the largest of {short(own)} is right, or which of them is"
+    right = (f"{mark!r} says what is right", {"label": [mark], "kind": "confidence"})
+    if len(own) != 2:
+        return Unclear(why, right)
+    of_class = (f"{mark!r} is the class", {"label": [mark], "scores": own})
+    right[1]["scores"] = own
+    return Unclear(why, of_class, right, sure=False)
 
 
 def right_or_positive(table: Any, label: str, mark: str, score: str) -> Unclear:
     """The question whether a score is of one label, or of what `correct` judges."""
-    why = (
-        f"{score!r} may be the confidence of what {mark!r} judges, --label {joined([mark])}, or a "
-        f"score of one of the labels in {label!r}, --positive VALUE"
-    )
-    if np.nanmin(np.asarray(table[score], float)) >= 0.5:
-        return Unclear(why, label=[mark])
-    return Unclear(why, label=[label], **meaning(table, score, [label], []))
+    right = (f"{score!r} is the confidence of what {mark!r} judges", {"label": [mark]})
+    asked = of_what(table, [label], score, f"{mark!r} and {label!r} may be what {score!r} is of")
+    of_label = [(words, how | {"label": [label]}) for words, how in asked.ways]
+    judged = np.nanmin(np.asarray(table[score], float)) >= 0.5
+    return Unclear(str(asked), *((*of_label, right) if judged else (right, *of_label)))
 
 
 def pairs(words: pd.Series, predicted: pd.Series) -> Unclear:
@@ -445,32 +423,3 @@ def likeliest(words: pd.Series, own: list[str], matrix: Any, kind: str) -> list[
     for row, column in zip(*linear_sum_assignment(costs), strict=True):
         order[column] = values[row]
     return order if len(set(order)) == count else None
-
-
-# --- files without names ---
-
-
-def names_of(table: Any, options: Options) -> Unclear:
-    """The question what the columns are called, where a file has no header."""
-    first = [str(table[c].iloc[0])[:20] for c in table.columns[:4]]
-    why = (
-        f"{table.file} has no header: its first line starts with the values {first}. Name its "
-        f"{len(table.columns)} columns with --columns, such as --columns label,cat,dog"
-    )
-    label = truth(table, [], None, options).get("label", [])
-    found = search(table, [label], None, options) if len(label) == 1 else []
-    if not found:
-        return Unclear(why)
-    own, words = found[0].scores, names.words(table[label[0]])
-    decided, called = decisions(table, label, own), {label[0]: "label"}
-    if len(own) > 1:
-        counted = list(map(str, range(len(own))))
-        order = likeliest(words, counted, matrix_of(table, own), "probs") or counted
-        called |= {c: f"p_{name}" for c, name in zip(own, order, strict=True)}
-    elif words.nunique() == 2:
-        called[own[0]] = "p"
-    elif decided:
-        called |= {own[0]: "confidence", decided[0]: "predicted"}
-    else:
-        return Unclear(why)
-    return Unclear(why, columns=[called.get(c, c) for c in table.columns])

@@ -31,7 +31,6 @@ LEAST = {  # rows from which on an interval covers, of two classes and of more; 
     "aurc": (200, 200),
     "aurc paired": (200, 200),
     "ada_ece": (500, 200),
-    "debiased_ece": (200, 500),
     "event_ece": (200, None),
     "auc": (200, None),
 }
@@ -167,37 +166,6 @@ def scale_of(spread: Spread, norm: Norm, value: float, share: float) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if reached(middle) < share else (low, middle)
     return high
-
-
-def of_root(spread: Spread, shares: np.ndarray, level: float) -> Ends:
-    """The interval of the root of sum_b gap_b^2 / share_b, which the debiased ECE estimates.
-
-    The square less its bias is a quadratic form in nearly normal gaps, and so is known with a
-    variance of 4 g'ACAg + 2 tr ACAC, A the diagonal of 1 / share and C the covariance of the gaps;
-    g'ACAg is itself taken from the data, less its bias tr ACAC. Of this lower end and that of
-    `of_norm` the lower one is taken.
-
-    Source: Sun, Chaudhari, Barnett & Dobriban (2024), A confidence interval for the l2 expected
-    calibration error.
-    """
-    a = _inverse(shares)
-    covariance = spread.root.T @ spread.root
-    ac = a[:, None] * covariance
-    square = float(a @ spread.sums**2 - np.trace(ac))
-    noise = float(np.trace(ac @ ac))
-    signal = float((a * spread.sums) @ covariance @ (a * spread.sums))
-    half = normal(level) * math.sqrt(max(4 * signal - 2 * noise, 2 * noise, 0))
-    high = math.sqrt(max(square + half, 0))
-
-    def norm(sums: np.ndarray) -> np.ndarray:
-        return np.sqrt(np.square(sums) @ a)
-
-    low, _ = of_norm(spread, norm, np.zeros_like(a), level)
-    return min(low, math.sqrt(max(square - half, 0))), high
-
-
-def _inverse(shares: np.ndarray) -> np.ndarray:
-    return np.where(shares > 0, 1 / np.where(shares > 0, shares, 1), 0)
 
 
 def covers(measure: str, classes: int, n: int, level: float, *, paired: bool = False) -> bool:

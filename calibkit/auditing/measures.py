@@ -150,8 +150,6 @@ class Measured:
         if name in MEANS or name == "aurc":
             each = self.each[name] if name in MEANS else self._aurc[0] + self._aurc[1]
             return intervals.of_mean(self.units, each, self.level)
-        if name == "debiased_ece":
-            return intervals.of_root(self.spread(name), self.even.share.numpy(), self.level)
         if name in ("ece", "ada_ece", "overconfidence_error"):
             spread = self.spread(name)
             norm, slope = self._norm(name, spread.sums)

@@ -61,14 +61,13 @@ class Table:
     """The columns of a file, in their order: lists, and blocks of scores that stay what they are.
 
     entries: (n,) series, or (n, K) arrays whose columns are called name_0 to name_K-1.
-    told: what is said of the reading. nameless: whether the names of the columns are made up.
+    told: what is said of the reading.
     class_names: those that an archive holds.
     """
 
     file: str
     entries: dict[str, Any]
     told: list[str] = field(default_factory=list)
-    nameless: bool = False
     class_names: list[str] | None = None
 
     def __post_init__(self):
@@ -192,7 +191,8 @@ def of_text(content: bytes, name: str, options: Any) -> Table:
         told.append(f"{again.sum()} rows that repeat the header left out")
         frame = frame[~again].reset_index(drop=True)
     table = of_frame(frame.map(_pointed) if comma else frame, name, options)
-    table.told, table.nameless = [*told, *table.told], nameless
+    head = ["no header: the columns are called column_1, column_2, ..."] if nameless else []
+    table.told = [*told, *head, *table.told]
     return table
 
 
@@ -339,22 +339,18 @@ def of_json(content: bytes, name: str, options: Any) -> Table:
     except ValueError as error:
         raise ValueError(f"{name} holds no JSON record a line: {error}") from None
     rows = _records(whole)
-    nameless = not all(isinstance(row, dict) for row in rows)
-    if nameless and rows and all(isinstance(row, list) for row in rows):
-        if not all(isinstance(cell, dict) for row in rows for cell in row):
+    if rows and all(isinstance(row, list) for row in rows):
+        if all(isinstance(cell, dict) for row in rows for cell in row):
+            rows = [{"": row} for row in rows]
+        else:
             width = max(map(len, rows))
             names = options.columns or [f"column_{k + 1}" for k in range(width)]
             if len(names) != width:
                 raise ValueError(f"columns must name the {width} columns of {name}")
             rows = [dict(zip(names, row, strict=False)) for row in rows]
-            nameless = options.columns is None
-        else:
-            rows, nameless = [{"": row} for row in rows], False
-    elif nameless:
+    elif not all(isinstance(row, dict) for row in rows):
         raise ValueError(f'{name} must hold one JSON record a line, such as {{"label": 1}}')
-    table = _of_rows(rows, name, options)
-    table.nameless = nameless
-    return table
+    return _of_rows(rows, name, options)
 
 
 def _records(whole: Any) -> list[Any]:
