@@ -17,7 +17,7 @@ from scipy.optimize import linear_sum_assignment
 
 from calibkit.auditing import names, sets
 from calibkit.auditing.names import bare, parts, short, word
-from calibkit.auditing.questions import Options, Unclear, joined, listed
+from calibkit.auditing.questions import Options, Unclear, listed
 from calibkit.auditing.scores import double
 from calibkit.auditing.sets import (
     FEW,

@@ -134,7 +134,7 @@ class Question(ValueError):
 
     def __init__(self, path: Any, why: list[str], table: Any, ways: list[Way], labels: Any = None):
         self.path, self.ways, self.labels = path, ways, labels
-        shown = [] if table is None else [f"{table.file} has the columns", *_shown(table)]
+        shown = [] if table is None else _shown(table)
         whole = [f"{one}." if shown or ways else one for one in why]
         self.lines = [*whole[:1], *(f"Then: {one}" for one in whole[1:]), *shown]
         super().__init__(self.text())
@@ -188,9 +188,10 @@ def listed(names: Iterable[str]) -> str:
 
 def _shown(table: Any) -> list[str]:
     """A line for each column, with three of its values."""
-    lines = []
+    told = f" ({'; '.join(table.told)})" if table.told else ""
+    lines = [f"{table.file} has the columns{told}"]
     for column in table.columns[:LISTED_COLUMNS]:
         cells = [str(cell)[:24] for cell in table[column].iloc[:3]]
         lines.append(f"  {column}: {', '.join(cells)}")
-    left = len(table.columns) - len(lines)
+    left = len(table.columns) - LISTED_COLUMNS
     return [*lines, f"  ... and {left} more"] if left > 0 else lines

@@ -133,22 +133,22 @@ def _one(matrix, found: Content, columns: list[str], asked: str | None, answers:
         kind = "percent" if said == "percent" and high > 0 and scores.mean() > 0.5 else "probs"
         raise Unclear(f"{text}: say --kind {kind}, or --kind {said}", kind=kind)
     whole = bool((scores == np.round(scores)).all())
+    ways = {"logits": {"kind": "logits"}} if low < 0 or fits["percent"] else {}
+    if high <= 0:
+        ways["logarithms of probabilities"] = {"kind": "logprobs"}
+    if fits["percent"]:
+        ways["per cent"] = {"kind": "percent"}
     if low >= 0 and high <= 10 and whole:
         top = 10 if high > 5 else 5
-        raise Unclear(
-            f"{text}, whole numbers: say what they are divided by, such as --scale {top} for a "
-            f"confidence from 1 to {top}, or --kind percent or --kind logits",
-            scale=float(top),
-        )
-    if fits["percent"]:
-        logits = high <= 20 and not whole and not answers and said != "probs"
-        why = f"{text}, which may be per cent or logits: say --kind percent or --kind logits"
-        raise Unclear(why, kind="logits" if logits else "percent")
-    kind = "logprobs" if high <= 0 and answers else "logits"
-    more = " or --kind logprobs" if high <= 0 else ""
-    why = f"{text}, which are no probabilities: say --kind logits{more}, or name another column "
-    why += "with --scores"
-    raise Unclear(why, **({} if low >= 0 else {"kind": kind}))  # points of a scorecard, perhaps
+        ways[f"from 0 to {top}"] = {"scale": float(top)}
+    likely = high <= 20 and not whole and said != "probs" if fits["percent"] else True
+    if likely and not answers and ways:
+        ways["logits"] = ways.pop("logits")
+    raise Unclear(
+        f"{text}, which are no probabilities: say what they are, --kind, or what they are divided "
+        f"by, --scale, or name another column with --scores",
+        *((f"the scores are {words}", how) for words, how in ways.items()),
+    )
 
 
 def _demand_one_unit(scores: np.ndarray, column: str) -> None:

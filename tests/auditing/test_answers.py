@@ -121,9 +121,9 @@ TWO_MARKS = {"acc": RIGHT, "acc_norm": WRONG_WAY}
 @pytest.mark.parametrize(
     ("columns", "asks"),
     [
-        ({"confidence": SAID, "score": F1}, "'score' must say which answers are right, by 0 and 1"),
-        ({"prob": SAID, "score": F1}, "'score' must say which answers are right"),
-        ({"confidence": SAID, "score": RIGHT * 5}, r"got '[05]' in row 0 .* a column 'correct'"),
+        ({"confidence": SAID, "score": F1}, "'score' may say how right an answer is"),
+        ({"prob": SAID, "score": F1}, "'score' may say how right an answer is"),
+        ({"confidence": SAID, "score": RIGHT * 5}, "from which mark on it is, as a column 'correct'"),
         ({"confidence": SAID, "score": F1, "target": TARGET, "prediction": PREDICTED},
          "may be\n    confidence\n    score"),
         ({"confidence": SAID, "correct": RIGHT, "score": F1},
