@@ -379,7 +379,7 @@ CASES = [
     Case("tabs.txt", text(lines("label\tp0\tp1\tp2", L, *PROBS.T, apart="\t")), THREE),
     Case("comment.txt", lambda p: np.savetxt(p, np.column_stack([L, PROBS]), fmt="%.17g",
                                              header="label p0 p1 p2"), THREE),
-    Case("headless.csv", text(lines("", L, *PROBS.T).lstrip()), THREE, ("no header", "--label column_1"),
+    Case("headless.csv", text(lines("", L, *PROBS.T).lstrip()), THREE, ("no header",),
          {"columns": "label,p_0,p_1,p_2"}),
     Case("tabs.tsv", csv(label=WORDS, **scores(), _how={"sep": "\t"}), THREE),
     Case("packed.csv.gz", csv(label=WORDS, **scores()), THREE),

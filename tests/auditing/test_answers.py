@@ -123,7 +123,7 @@ TWO_MARKS = {"acc": RIGHT, "acc_norm": WRONG_WAY}
     [
         ({"confidence": SAID, "score": F1}, "'score' may say how right an answer is"),
         ({"prob": SAID, "score": F1}, "'score' may say how right an answer is"),
-        ({"confidence": SAID, "score": RIGHT * 5}, "from which mark on it is, as a column 'correct'"),
+        ({"confidence": SAID, "score": RIGHT * 5}, "from which mark on it is, as"),
         ({"confidence": SAID, "score": F1, "target": TARGET, "prediction": PREDICTED},
          "may be\n    confidence\n    score"),
         ({"confidence": SAID, "correct": RIGHT, "score": F1},
