@@ -1,12 +1,10 @@
 """The steps of notebooks/any_machine.md, run as they stand, and what else the page states.
 
-By default the heavy packages are lent to the new environment and pip installs the course alone,
-without network. CALIBKIT_FULL_STEPS=1 installs everything from the network, and runs the steps for
-a room without network as well (6.1 GB of disk for each environment).
+The heavy packages are lent to the new environment, and pip installs the course alone, without
+network.
 """
 
 import json
-import os
 import re
 import secrets
 import shutil
@@ -25,7 +23,6 @@ from calibkit import doctor
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "notebooks" / "any_machine.md").read_text(encoding="utf-8")
-FULL = os.environ.get("CALIBKIT_FULL_STEPS") == "1"
 TREE = ("calibkit", "data_scripts", "notebooks", "pyproject.toml", "README.md", "LICENSE")
 # instead of the network and of 6.1 GB: what is installed here, of which pip takes nothing
 LENT = {
@@ -62,12 +59,7 @@ class Machine:
         server = {"port": self.port, "port_retries": 0, "allow_root": True}
         settings = {"ServerApp": server, "IdentityProvider": {"token": self.token}}
         (config / "jupyter_server_config.json").write_text(json.dumps(settings), encoding="utf-8")
-        self.environment = {"PATH": str(tools), "HOME": str(folder / "home")}
-        if FULL:
-            kept = ("PIP_", "SSL_", "REQUESTS_", "HTTPS_", "https_")
-            self.environment |= {n: v for n, v in os.environ.items() if n.startswith(kept)}
-        else:
-            self.environment |= LENT
+        self.environment = {"PATH": str(tools), "HOME": str(folder / "home"), **LENT}
 
     def start(self, steps: str) -> subprocess.Popen:
         command = ["bash", "-euo", "pipefail", "-c", steps]
@@ -101,7 +93,7 @@ def opens_jupyterlab(machine: Machine, steps: str) -> str:
 
 
 def _await(machine: Machine, process: subprocess.Popen) -> str:
-    for _ in range(3600 if FULL else 240):
+    for _ in range(240):
         assert process.poll() is None, "the steps ended without JupyterLab"
         try:
             return machine.ask("lab/tree/notebooks/00_start_here.ipynb")
@@ -125,16 +117,6 @@ def test_the_steps_for_bash_open_the_course_without_make(tmp_path):
     )
     left = {p.name for p in (tmp_path / "home").rglob("*jupyterlab-settings")}
     assert not left, "a file was written into the user's home"
-
-
-@pytest.mark.skipif(not FULL, reason="downloads all packages: set CALIBKIT_FULL_STEPS=1")
-def test_the_steps_for_a_room_without_network(tmp_path):
-    first, second = blocks("A room without network")
-    home = Machine(tmp_path)
-    assert home.start(first).wait(3600) == 0
-    shutil.rmtree(home.folder / ".venv")
-    home.environment = {n: v for n, v in home.environment.items() if n in ("PATH", "HOME")}
-    opens_jupyterlab(home, second)
 
 
 def test_what_the_page_names_is_there():

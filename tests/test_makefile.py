@@ -65,17 +65,24 @@ def brought(extra):
     return met
 
 
+@cache
+def taken(path):
+    """The packages that a file imports at the top."""
+    found = []
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.append(node.module)
+    return {name.partition(".")[0] for name in found}
+
+
 def imported(folders, but):
     """By the package that a file imports at the top: the file."""
     for folder in folders:
         for path in sorted((ROOT / folder).rglob("*.py")):
-            if str(path.relative_to(ROOT)).startswith(tuple(but)):
-                continue
-            for node in ast.parse(path.read_text(encoding="utf-8")).body:
-                found = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-                if isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                    found = [node.module]
-                yield from ((name.partition(".")[0], path.relative_to(ROOT)) for name in found)
+            if not str(path.relative_to(ROOT)).startswith(tuple(but)):
+                yield from ((name, path.relative_to(ROOT)) for name in taken(path))
 
 
 @pytest.mark.parametrize("target", RUNS)

@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from calibkit import __main__
-
 ROOT = Path(__file__).parents[1]
 HEAVY = sysconfig.get_path("purelib")  # torch and the rest, which are not installed again
 KEPT = {"__init__.py", "checkout.py", "verdicts.py", "explorers"}  # of calibkit/course
@@ -113,7 +111,7 @@ def bare(python):
     return python
 
 
-@pytest.mark.parametrize("command", sorted(set(__main__.HELP) - set(__main__.OWN)))
+@pytest.mark.parametrize("command", ["lab", "grade", "site"])
 def test_a_command_of_the_course_says_in_a_line_what_it_needs(python, tmp_path, command):
     done = run(python, "-m", "calibkit", command, cwd=tmp_path)
     assert done.returncode == 2

@@ -110,15 +110,6 @@ def test_a_stack_chooses_for_each_run_as_the_run_alone_would():
         assert torch.allclose(alone.scored["train"], run.scored["train"], atol=1e-9)
 
 
-def test_only_selections_of_one_pace_are_stacked():
-    def shape(select):
-        return training.trial(lambda: models.mlp(64, 10, width=16), TRAIN, select=select).shape
-
-    assert shape(MaxEntropy(0.3, 1)) == shape(RandomPart(0.3, 1))
-    others = [shape(select) for select in (None, MaxEntropy(0.2, 1), MaxEntropy(0.3, 2))]
-    assert shape(MaxEntropy(0.3, 1)) not in others
-
-
 @refusals.each("""
     Selection(0.5).choose(torch.zeros(2, 2)) -> NotImplementedError: ...MaxEntropy
     MaxEntropy(share=0.0) -> ValueError: share

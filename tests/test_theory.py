@@ -43,14 +43,6 @@ def test_gamma_star_values():
         assert theory.gradient_threshold(theory.gamma_star(p)) == pytest.approx(p, abs=1e-15)
 
 
-@pytest.mark.parametrize(("k", "within"), [(20, 1e-5), (30, 1e-6), (44, 1e-2), (54, 0.1)])
-def test_gamma_star_towards_one_half(k, within):
-    # both terms of log g to second order in gamma: gamma = 8 (1 - log 2) / log(2)^2 (1/2 - p0)
-    gap = 2.0**-k
-    expected = 8 * (1 - math.log(2)) / math.log(2) ** 2 * gap
-    assert theory.gamma_star(0.5 - gap) == pytest.approx(expected, rel=within)
-
-
 # --- the risk --------------------------------------------------------------------------------
 
 
@@ -110,15 +102,6 @@ def test_multiclass_minimiser(gamma):
         rtol=0,
         atol=1e-10,
     )
-
-
-def test_posterior_without_doubt():
-    sure, unsure = [0.0, 1.0, 0.0], [0.2, 0.3, 0.5]
-    for gamma in (0.0, 1.0, 4.0):
-        both = theory.focal_posterior([sure, unsure], gamma)
-        assert both[0].tolist() == sure
-        shares = [p / g(p, gamma) for p in unsure]
-        assert both[1].tolist() == pytest.approx([share / sum(shares) for share in shares])
 
 
 # --- label smoothing -------------------------------------------------------------------------

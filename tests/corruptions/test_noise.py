@@ -78,13 +78,6 @@ def test_poisson_inverse_is_the_quantile(rate):
     assert counts.tolist() == stats.poisson.ppf(u.numpy(), rate).tolist()
 
 
-@pytest.mark.parametrize("rate", [0.01, 0.3, 3, 8])
-def test_poisson_inverse_reaches_rare_counts(rate):
-    u = torch.tensor([0.5, 0.99, 0.9999, 0.999999], dtype=torch.float64)
-    counts = noise.poisson_inverse(torch.full_like(u, rate), u, largest=rate)
-    assert counts.tolist() == stats.poisson.ppf(u.numpy(), rate).tolist()
-
-
 @pytest.mark.parametrize(("rate", "distance"), [(8, 8e-4), (20, 2e-4), (100, 3e-5)])
 def test_poisson_quantile_is_within_the_stated_distance(rate, distance):
     u = (torch.arange(1_000_000, dtype=torch.float64) + 0.5) / 1e6
@@ -92,9 +85,3 @@ def test_poisson_quantile_is_within_the_stated_distance(rate, distance):
     mass = counts.bincount().double().numpy() / 1e6
     law = stats.poisson.pmf(range(len(mass)), rate)
     assert 0.5 * (abs(mass - law).sum() + 1 - law.sum()) < distance
-
-
-def test_speckle_and_shot_leave_black_alone(generator):
-    black = torch.zeros(4, 3, 32, 32)
-    for name in ("speckle_noise", "shot_noise"):
-        assert torch.equal(corrupt(black, name, 5, generator=generator), black)

@@ -69,7 +69,7 @@ def test_any_two_conventions_are_told_apart():
         assert apart, (one, other)
 
 
-def ece(p, y, *, bins=15, edges=None, right=True, norm=1, predict=np.argmax, lose=(), times=1):
+def ece(p, y, *, bins=15, edges=None, right=True, norm=1, predict=np.argmax, lose=()):
     """An ECE as one writes it, with places where one goes wrong."""
     p = p.astype(float)
     best = np.array([predict(row) for row in p])
@@ -79,7 +79,7 @@ def ece(p, y, *, bins=15, edges=None, right=True, norm=1, predict=np.argmax, los
     total = 0.0
     for b in set(where) - set(lose):
         mine = where == b
-        total += (mine.mean() * abs(c[mine].mean() - hit[mine].mean()) ** norm) * times
+        total += mine.mean() * abs(c[mine].mean() - hit[mine].mean()) ** norm
     return total ** (1 / norm)
 
 
@@ -93,7 +93,6 @@ MUTANTS = {  # how an ECE is written, and the convention that it follows; None f
     "left": (lambda p, y: ece(p, y, right=False), "ECE, [lo, hi)"),
     "l2": (lambda p, y: ece(p, y, norm=2), "ECE l2, (lo, hi]"),
     "l2, left": (lambda p, y: ece(p, y, norm=2, right=False), "ECE l2, [lo, hi)"),
-    "l3": (lambda p, y: ece(p, y, norm=3), None),
     "squares without a root": (lambda p, y: ece(p, y, norm=2) ** 2, None),
     "per cent": (lambda p, y: 100 * ece(p, y), None),
     "mean over bins": (lambda p, y: ece(p, y) / 15, None),
@@ -101,10 +100,7 @@ MUTANTS = {  # how an ECE is written, and the convention that it follows; None f
         lambda p, y: ece(p, y, bins=14, edges=lambda c, b: np.linspace(0, 1, b + 1)[1:-1]),
         "ECE, (lo, hi], one bin fewer",
     ),
-    "16 bins": (lambda p, y: ece(p, y, bins=16), None),
-    "20 bins": (lambda p, y: ece(p, y, bins=20), None),
     "first bin lost": (lambda p, y: ece(p, y, bins=15, lose=[0]), None),
-    "sixth bin lost": (lambda p, y: ece(p, y, lose=[5]), None),
     "last bin lost": (lambda p, y: ece(p, y, lose=[14]), None),
     "last of equal classes": (
         lambda p, y: ece(p, y, predict=lambda row: len(row) - 1 - row[::-1].argmax()),
@@ -138,11 +134,8 @@ MUTANTS = {  # how an ECE is written, and the convention that it follows; None f
     ),
     "middle of the bin": (middle, None),
     "signed": (lambda p, y: p.max(1).mean() - (p.argmax(1) == y).mean(), None),
-    "absolute signed": (lambda p, y: abs(p.max(1).mean() - (p.argmax(1) == y).mean()), None),
     "rounded to two digits": (lambda p, y: ece(p.astype(float).round(2), y), None),
     "labels shifted": (lambda p, y: ece(p, (y + 1) % p.shape[1]), None),
-    "half": (lambda p, y: ece(p, y, times=0.5), None),
-    "accuracy": (lambda p, y: (p.argmax(1) == y).mean(), None),
     "brier by torch": (
         lambda p, y: ((torch.tensor(p) - torch.eye(p.shape[1])[y]) ** 2).sum(1).mean(),
         "Brier, sum over classes",
@@ -155,7 +148,7 @@ MUTANTS = {  # how an ECE is written, and the convention that it follows; None f
 
 
 @pytest.mark.parametrize("name", MUTANTS)
-def test_thirty_mutants_are_placed(name):
+def test_mutants_are_placed(name):
     mutant, expected = MUTANTS[name]
     found = follows(mutant)
     assert (expected in found.names) if expected else not found.names, str(found)

@@ -2,11 +2,9 @@ import itertools
 import math
 
 import calibration
-import netcal.metrics
 import numpy as np
 import pytest
 import torch
-import torchmetrics.functional.classification as torchmetrics
 
 from calibkit import metrics
 from tests.metrics import reference
@@ -61,27 +59,6 @@ def test_uncertainty_calibration_agrees(name):
     options = {"p": 2, "debias": True, "num_bins": 10, "mode": "top-label"}
     expected = calibration.lower_bound_scaling_ce(probs, labels, **options)
     assert metrics.debiased_ece(probs, labels, bins=10) == pytest.approx(expected, abs=1e-9)
-
-
-@pytest.mark.parametrize("bins", [4, 8, 16])
-def test_netcal_agrees_on_left_closed_bins(bins):
-    probs, labels = (x.numpy() for x in CASES["random64"])
-    probs = np.round(probs.max(1) * 32) / 32  # many values on the edges
-    labels = (np.arange(len(probs)) % 3 > 0).astype(int)
-    two = np.stack([1 - probs, probs], 1)
-    keep = probs > 0.5
-    two, labels = two[keep], labels[keep]
-    for theirs, ours in ((netcal.metrics.ECE, metrics.ece), (netcal.metrics.MCE, metrics.mce)):
-        expected = theirs(bins).measure(two[:, 1], labels)
-        assert ours(two, labels, bins=bins, closed="left") == pytest.approx(expected, abs=1e-9)
-        assert ours(two, labels, bins=bins) != pytest.approx(expected, abs=1e-3)
-
-
-@pytest.mark.parametrize("norm", ["l1", "l2", "max"])
-def test_torchmetrics_agrees_away_from_the_edges(norm):
-    probs, labels = CASES["random64"]
-    expected = torchmetrics.multiclass_calibration_error(probs, labels, 5, n_bins=15, norm=norm)
-    assert metrics.ece(probs, labels, norm=norm) == pytest.approx(expected.item(), abs=1e-6)
 
 
 def test_overconfidence_error_and_signed_gap_against_a_loop():
@@ -151,15 +128,9 @@ def test_groups_are_judged_one_by_one_and_make_up_the_whole():
     probs, labels = BY_GROUP
     errors = metrics.ece_by_group(probs, labels, labels, bins=10)
     assert errors == [metrics.ece(probs[labels == k], labels[labels == k], bins=10) for k in (0, 1)]
-    one = metrics.ece_by_group(probs, labels, torch.zeros(len(labels), dtype=torch.long), count=1)
+    *one, empty = metrics.ece_by_group(probs, labels, torch.zeros_like(labels), count=2)
     assert one == [metrics.ece(probs, labels)]
-
-
-def test_an_empty_group_has_no_error():
-    probs, labels = BY_GROUP
-    errors = metrics.ece_by_group(probs, labels, labels, count=3)
-    assert math.isnan(errors[2])
-    assert not math.isnan(errors[1])
+    assert math.isnan(empty)
 
 
 def _calibrated(n=20_000):

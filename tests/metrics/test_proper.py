@@ -3,7 +3,6 @@ import math
 import numpy as np
 import pytest
 import torch
-from sklearn.metrics import brier_score_loss, log_loss
 
 from calibkit import metrics
 from tests.metrics import reference
@@ -24,14 +23,6 @@ def test_against_loops(name):
     expected = loop(probs, labels, lambda p, y: sum((q - (k == y)) ** 2 for k, q in enumerate(p)))
     assert metrics.brier(probs, labels) == pytest.approx(expected, abs=1e-12)
     assert type(metrics.nll(probs, labels)) is type(metrics.brier(probs, labels)) is float
-
-
-def test_scikit_learn_agrees():
-    probs, labels = (x.numpy() for x in CASES["random64"])
-    assert metrics.nll(probs, labels) == pytest.approx(log_loss(labels, probs), abs=1e-12)
-    two, wanted = (x.numpy() for x in CASES["two"])
-    expected = 2 * brier_score_loss(wanted, two[:, 1].astype(float))  # it counts one class of two
-    assert metrics.brier(two, wanted) == pytest.approx(expected, abs=1e-6)
 
 
 def test_extremes():

@@ -39,14 +39,6 @@ def test_pixels_are_rows(shape, kind):
     assert metrics.ece(top) == pytest.approx(error, abs=1e-6)
 
 
-@pytest.mark.parametrize("ignored", [255, -100, 3])
-def test_ignored_labels_are_left_out(ignored):
-    logits, labels = problem()
-    labels[labels == 255] = ignored
-    top = metrics.pixels(logits, labels, ignore_index=ignored)
-    assert len(top.confidence) == int((labels != ignored).sum())
-
-
 def test_arrays_halves_and_a_map_without_labels():
     logits, labels = problem()
     labels[1] = 255

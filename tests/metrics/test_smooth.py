@@ -1,11 +1,9 @@
 import numpy as np
 import pytest
-import relplot
 import torch
 from scipy.optimize import brentq
 
 from calibkit import metrics
-from tests.metrics import reference
 
 
 def kernel_error(confidence, hits, s, points=20001):
@@ -53,16 +51,6 @@ def test_kernel_integral_where_the_residuals_change_sign(spread):
     found, expected = ours(confidence, hits), solved(confidence, hits, 100001)
     assert 0.0003 < expected < 0.06
     assert found == pytest.approx(expected, abs=3e-7)
-
-
-@pytest.mark.parametrize("name", ["random", "two"])
-def test_relplot_agrees(name, monkeypatch):
-    monkeypatch.setattr(relplot.config, "use_logit_scaling", False)
-    probs, labels = reference.cases()[name]
-    confidence, hits = (np.array(x, dtype=float) for x in reference.top_loop(probs, labels))
-    assert metrics.smooth_ece(probs, labels) == pytest.approx(
-        relplot.smECE(confidence, hits), abs=5e-3
-    )
 
 
 @pytest.mark.parametrize("gap", [0.5, 0.1, 1e-3, 1e-5, 1e-7])

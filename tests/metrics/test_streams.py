@@ -52,19 +52,6 @@ def test_batches_add_up_to_one_call(bins, size, weighted):
         assert value == pytest.approx(whole, abs=1e-12), name
 
 
-@pytest.mark.parametrize("case", reference.cases())
-def test_one_batch_is_one_call(case):
-    probs, labels = reference.cases()[case]
-    found = metrics.tally(probs, labels).measures()
-    for name, function in ONE_CALL.items():
-        assert found[name] == pytest.approx(function(probs, labels), abs=1e-12), name
-    mine, whole = metrics.tally(probs, labels).reliability, metrics.reliability(probs, labels)
-    assert mine.counts.dtype == mine.hits.dtype == torch.int64
-    for name in ("edges", "counts", "hits", "confidence"):
-        one, other = getattr(mine, name), getattr(whole, name)
-        assert torch.allclose(one, other, rtol=0, atol=1e-15, equal_nan=True), name
-
-
 def test_values_by_hand():
     first = metrics.tally([[0.9, 0.1]], [0], bins=2)
     second = metrics.tally([[0.6, 0.4], [0.3, 0.7]], [1, 1], bins=2, weights=[1, 2])

@@ -100,18 +100,6 @@ def test_whole_weights_repeat_rows(name, n, classes):
     assert n < 300 or not np.array_equal(weighted, once)
 
 
-@pytest.mark.parametrize("name", [name for name in ESTIMATES if name != "reliability_mass"])
-def test_a_row_may_be_split_into_parts_of_its_weight(name):
-    """Whatever the weights are, not for whole numbers alone."""
-    probs, labels, _, _ = problem(60)
-    weights, share = torch.rand(60, dtype=torch.float64) + 0.1, torch.rand(60, dtype=torch.float64)
-    twice = torch.arange(60).repeat(2)
-    parts = torch.cat([weights * share, weights * (1 - share)])
-    one = np.array(ESTIMATES[name](probs, labels, weights))
-    other = np.array(ESTIMATES[name](probs[twice], labels[twice], parts))
-    np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
-
-
 def test_values_by_hand():
     probs, labels, weights = [[0.9, 0.1], [0.6, 0.4]], [0, 1], [3.0, 1.0]
     assert metrics.accuracy(probs, labels, weights=weights) == 0.75
@@ -188,32 +176,6 @@ def test_repetition_makes_no_test_surer(metric):
     assert metrics.calibration_test(probs[copies], labels[copies], **options).z == pytest.approx(
         5**0.5 * once.z
     )
-
-
-def test_repetition_makes_no_bar_narrower():
-    probs, labels, _, _ = problem()
-    once = metrics.reliability(probs, labels)
-    fives = metrics.reliability(probs, labels, weights=torch.full((300,), 5))
-    assert torch.allclose(fives.effective, once.counts.double())
-    for one, other in zip(once.interval(), fives.interval(), strict=True):
-        assert torch.allclose(one, other, equal_nan=True)
-    unequal = metrics.reliability(probs, labels, weights=torch.arange(300) % 10 + 0.5)
-    assert (unequal.effective <= once.counts + 1e-9).all()
-
-
-def test_diagrams_of_weighted_batches_add_up():
-    probs, labels, weights, _ = problem()
-    halves = [slice(0, 100), slice(100, 300)]
-    parts = [metrics.reliability(probs[h], labels[h], weights=weights[h]) for h in halves]
-    whole = metrics.reliability(probs, labels, weights=weights)
-    for name in ("counts", "hits", "confidence", "squares"):
-        one, other = getattr(sum(parts), name), getattr(whole, name)
-        assert torch.allclose(one, other, rtol=0, atol=1e-12, equal_nan=True), name
-    plain = metrics.reliability(probs[:100], labels[:100])
-    mixed = plain + parts[1]
-    assert mixed.squares.tolist() == (plain.counts + parts[1].squares).tolist()
-    with pytest.raises(TypeError):
-        1 + whole
 
 
 PROBS, LABELS = torch.tensor([[0.7, 0.3], [0.2, 0.8], [0.6, 0.4]]), torch.tensor([0, 1, 1])

@@ -5,7 +5,6 @@ import pytest
 import torch
 from sklearn.isotonic import IsotonicRegression
 
-from calibkit import metrics
 from calibkit.recalibration import (
     HistogramBinning,
     IsotonicCalibrator,
@@ -38,14 +37,6 @@ def test_histogram_binning_against_a_loop():
     expected /= expected.sum(1, keepdims=True)
     ours = HistogramBinning(bins=10).fit(logits, labels).probs(fresh)
     np.testing.assert_allclose(ours, expected, atol=1e-12)
-
-
-def test_equal_mass_edges_are_those_of_the_adaptive_ece():
-    logits, labels = scored(200, 2)
-    edges = HistogramBinning(bins=7, binning="mass").fit(logits, labels).edges[0]
-    second = logits.double().softmax(1)[:, 1]
-    counted = metrics.reliability_of(second, labels, bins=7, binning="mass")
-    assert torch.equal(edges, counted.edges)
 
 
 @pytest.mark.parametrize("classes", [2, 4])

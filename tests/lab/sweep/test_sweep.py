@@ -6,7 +6,6 @@ import multiprocessing
 import os
 import signal
 import sys
-from dataclasses import replace
 from multiprocessing import forkserver
 
 import joblib
@@ -16,7 +15,7 @@ from torch import nn
 
 from calibkit import curation, metrics
 from calibkit.lab import data, models, sweep, training
-from calibkit.lab.sweep import key, tasks
+from calibkit.lab.sweep import tasks
 from calibkit.lab.sweep.store import Store
 from calibkit.lab.training import loop
 from tests import refusals
@@ -193,26 +192,6 @@ def test_only_what_changed_is_trained_again(tmp_path, monkeypatch):
     assert len(done) == 2  # the two seeds at noise .1
     run(tmp_path, made=functools.partial(recipe, epochs=2))
     assert len(done) == 8
-
-
-def test_data_and_model_are_part_of_the_key():
-    train = splits(0).train
-    base = training.trial(lambda: models.mlp(64, 10, width=8), train)
-    other = [
-        training.trial(lambda: models.mlp(64, 10, width=9), train),
-        training.trial(lambda: models.mlp(64, 10, width=8, activation=nn.GELU), train),
-        training.trial(base.model, train.with_labels(train.labels.flip(0))),
-        training.trial(base.model, train[:100]),
-        training.trial(base.model, replace(train, inputs=train.inputs + 1)),
-        training.trial(base.model, replace(train, classes=(*train.classes, "none"))),
-        training.trial(base.model, train, {"test": splits(0).test}),
-        training.trial(base.model, train, watch={"test": splits(0).test}),
-        training.trial(base.model, train, gradients=True),
-    ]
-    keys = key.keys([base, *other], torch.device("cpu"))
-    assert len(set(keys)) == len(keys)
-    named = training.trial(base.model, replace(train, classes=tuple("abcdefghij"), posterior=None))
-    assert key.keys([named], torch.device("cpu")) == keys[:1]  # training sees no names
 
 
 def test_a_sweep_and_its_outcomes_say_what_they_are_in_a_few_lines(swept):

@@ -136,20 +136,6 @@ def test_the_number_of_jobs_that_is_asked_for_is_taken(monkeypatch):
     assert work.here == [5]
 
 
-def test_what_nobody_can_tell_stays_here(monkeypatch):
-    lines = itertools.count()
-
-    def untold(logits, labels):
-        return logits.sum() * next(lines)
-
-    other = {"loss": untold, "width": 10}
-    trials = [trial(0), trial(1, width=9), trial(2, **other), trial(3, **other)]
-    work = Work(monkeypatch)
-    with pytest.warns(UserWarning, match="1 of 4 results are computed in this process, as a wor"):
-        work.done(trials, jobs=2)
-    assert (work.here, work.elsewhere) == ([1, 1, 1, 1], [1, 1])  # two of them by the stand-in
-
-
 # --- what is kept --------------------------------------------------------------------------------
 
 

@@ -1,7 +1,6 @@
 """Many models as one: the same numbers as one by one, and each run alone with its own settings."""
 
 import functools
-import itertools
 
 import pytest
 import torch
@@ -96,24 +95,6 @@ def test_the_optimisers_stack(name):
     check(trials, tolerance=1e-11)
 
 
-CHANGING = {
-    "focal": functools.partial(losses.focal, gamma=2.0),
-    "another gamma": functools.partial(losses.focal, gamma=5.0),
-    "scheduled": losses.ScheduledFocal("5-3-1"),
-    "smoothing": functools.partial(losses.label_smoothing, alpha=0.1),
-    "torch's smoothing": functools.partial(nn.functional.cross_entropy, label_smoothing=0.1),
-    "class weights": functools.partial(
-        losses.focal, gamma=1.0, class_weights=torch.arange(1, 11.0)
-    ),
-    "a batch's own": losses.mmce_penalty,
-    "by hand": lambda logits, labels: losses.brier(logits, labels) * 2,
-}
-
-
-def test_every_loss_is_each_runs_own():
-    check([made(NETWORKS["mlp"], loss=loss) for loss in CHANGING.values()], tolerance=1e-9)
-
-
 def test_mixing_and_augmentation_draw_as_they_would_alone():
     mixup = [functools.partial(mixing.mixup, alpha=alpha) for alpha in (0.1, 1.0)]
     crop = functools.partial(augmentation.crop_flip, padding=1, flip=False)
@@ -141,19 +122,6 @@ def test_watching_keeping_and_gradients_are_recorded_per_run():
         assert torch.allclose(run.gradients, single.gradients, atol=1e-9)
         for ours, theirs in zip(run.diagrams["test"], single.diagrams["test"], strict=True):
             assert torch.equal(ours.counts, theirs.counts)
-
-
-def test_ctrl_c_returns_every_run_as_far_as_it_came():
-    calls = itertools.count(1)
-
-    def stopping(logits, labels):
-        if next(calls) == 2 * 3 + 1:  # one call for both runs, three batches: in the third epoch
-            raise KeyboardInterrupt
-        return nn.functional.cross_entropy(logits, labels)
-
-    trials = [made(NETWORKS["mlp"], seed=seed, loss=stopping) for seed in range(2)]
-    runs = train_trials(trials, device="cpu", progress=False)
-    assert all(run.interrupted and run.history.epoch.tolist() == [1, 2] for run in runs)
 
 
 @pytest.mark.parametrize(

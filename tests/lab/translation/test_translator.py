@@ -97,7 +97,7 @@ def random_law(words, seed):
     return score
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_a_wide_beam_finds_the_most_probable_sentence(seed):
     score = random_law(7, seed)
     everything = every_sentence(score, 4, 7)
@@ -114,15 +114,6 @@ def test_a_wide_beam_finds_the_most_probable_sentence(seed):
         assert word == score(torch.tensor([0]), torch.tensor([prefix]))[0].argmax().item()
         prefix.append(word)
     assert its.item() <= log_probability.item() + 1e-12
-
-
-def test_rows_do_not_disturb_one_another():
-    model = small()
-    found, log_probability = translation.translate(model, FEW, width=3, longest=8)
-    for row in (0, 7):
-        alone, its = translation.translate(model, FEW[row : row + 1], width=3, longest=8)
-        assert FEW.texts(alone) == FEW.texts(found[row : row + 1])
-        assert its.item() == pytest.approx(log_probability[row].item(), abs=1e-4)
 
 
 def test_bleu_of_known_sentences():
