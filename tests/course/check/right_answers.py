@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -11,7 +10,6 @@ import torch.nn.functional as F
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import lambertw, logsumexp, softmax
 from scipy.stats import rankdata
-from sklearn.metrics import roc_auc_score
 from torch.nn.functional import one_hot
 
 from calibkit import conformal, metrics, theory
@@ -19,62 +17,23 @@ from calibkit.recalibration import TemperatureScaler
 
 
 # fmt: off
-def gap_loop(probs, labels):
-    confidence, right = 0.0, 0
-    for row, label in zip(probs.tolist(), labels.tolist(), strict=True):
-        confidence += max(row)
-        right += row.index(max(row)) == label
-    return (confidence - right) / len(labels)
-
-def gap_by_sorting(probs, labels):
-    order = probs.numpy().argsort(axis=1)
-    predicted = order[:, -1]
-    return np.take_along_axis(probs.numpy(), order, 1)[:, -1].mean() - np.mean(
-        predicted == labels.numpy()
-    )
-
 def gap_in_pandas(probs, labels):
     table = pd.DataFrame({"c": probs.amax(1).double(), "right": probs.argmax(1) == labels})
     return table.c.mean() - table.right.mean()
 
 SIGNED_GAP = [
-    gap_loop, gap_by_sorting, gap_in_pandas,
+    gap_in_pandas,
     lambda p, y: p.max(dim=1).values.mean() - (p.argmax(dim=1) == y).float().mean(),
     lambda p, y: np.max(p.numpy(), axis=1).mean() - np.mean(p.numpy().argmax(1) == y.numpy()),
-    lambda p, y: (p.amax(1) - (p.argmax(1) == y).float()).mean().reshape(1),
-    lambda p, y: float(p.amax(-1).sum() - (p.argmax(-1) == y).sum()) / len(p),
-    lambda p, y: p.topk(1).values.mean() - (p.topk(1).indices[:, 0] == y).float().mean(),
     lambda p, y: torch.mean(torch.max(p, 1)[0]) - torch.sum(torch.max(p, 1)[1] == y) / y.shape[0],
-    lambda p, y: metrics.signed_gap(p, y),
 ]
 
-def bin_by_fractions(confidence, bins):
-    found = []
-    for value in confidence.tolist():
-        edges = [m / bins for m in range(1, bins)]
-        found.append(Fraction(sum(value > edge for edge in edges)))
-    return found
-
-def bin_while(confidence, bins):
-    out = torch.zeros(len(confidence), dtype=torch.int32)
-    for i, c in enumerate(confidence):
-        m = 0
-        while m < bins - 1 and float(c) > (m + 1) / bins:
-            m += 1
-        out[i] = m
-    return out
-
 BIN_INDEX = [
-    bin_by_fractions, bin_while,
     lambda c, bins: np.digitize(c.double(), np.arange(1, bins) / bins, right=True),
-    lambda c, bins: np.searchsorted(np.arange(1, bins) / bins, c.numpy().astype(float), "left"),
     lambda c, bins: (c.double()[:, None] > torch.arange(1, bins).double() / bins).sum(dim=1),
-    lambda c, bins: torch.searchsorted(torch.arange(1, bins).double() / bins, c.double()),
     lambda c, bins: [next(m for m in range(bins) if v <= (m + 1) / bins) for v in c.tolist()],
     lambda c, bins: pd.cut(pd.Series(c.double()), [-1, *[m / bins for m in range(1, bins)], 2],
         labels=False),
-    lambda c, bins: torch.bucketize(c.double(), torch.tensor([m / bins for m in range(1, bins)],
-        dtype=torch.float64)).float(),
 ]
 
 def ece_loop(probs, labels, bins):
@@ -99,29 +58,12 @@ def ece_float32(probs, labels, bins):
             ece += torch.abs(confidence[inside].mean() - hits[inside].float().mean()) * share
     return ece.item()
 
-def ece_pandas(probs, labels, bins):
-    confidence = probs.amax(1).double().numpy()
-    table = pd.DataFrame({"c": confidence, "hit": (probs.argmax(1) == labels).numpy()})
-    table["bin"] = np.digitize(confidence, np.arange(1, bins) / bins, right=True)
-    each = table.groupby("bin").agg(n=("c", "size"), c=("c", "mean"), hit=("hit", "mean"))
-    return (each.n * (each.c - each.hit).abs()).sum() / len(table)
-
-def ece_lists(probs, labels, bins):
-    held = [[] for _ in range(bins)]
-    for row, label in zip(probs.tolist(), labels.tolist(), strict=True):
-        c = max(row)
-        held[sum(c > m / bins for m in range(1, bins))].append(c - (row.index(c) == label))
-    return sum(abs(sum(bin_)) for bin_ in held) / len(labels)
-
 ECE = [
-    ece_loop, ece_float32, ece_pandas, ece_lists,
+    ece_loop, ece_float32,
     lambda p, y, bins: metrics.ece(p, y, bins=bins),
     lambda p, y, bins: (np.abs(np.bincount(np.digitize(p.amax(1).double().numpy(),
         np.arange(1, bins) / bins, right=True), weights=(p.amax(1).double()
         - (p.argmax(1) == y).double()).numpy())).sum() / len(y)),
-    lambda p, y, bins: (torch.zeros(bins).index_add_(0, torch.bucketize(p.amax(1).double(),
-        torch.arange(1, bins).double() / bins), p.amax(1) - (p.argmax(1) == y).float()).abs().sum()
-        / len(y)),
 ]
 
 def brier_loop(probs, labels):
@@ -135,25 +77,8 @@ BRIER = [
     brier_loop,
     lambda p, y: ((p - one_hot(y, p.shape[1])) ** 2).sum(1).mean(),
     lambda p, y: ((p.numpy() - np.eye(p.shape[1])[y.numpy()]) ** 2).sum(axis=1).mean(),
-    lambda p, y: (p**2).sum(1).mean() - 2 * p.gather(1, y[:, None]).mean() + 1,
     lambda p, y: F.mse_loss(p, one_hot(y, p.shape[1]).float()) * p.shape[1],
-    lambda p, y: (torch.cdist(p.double()[:, None], one_hot(y, p.shape[1])[:,
-        None].double()).square().mean()),
-    lambda p, y: np.linalg.norm(p.numpy() - np.eye(p.shape[1])[y]) ** 2 / len(p),
-    lambda p, y: [float(((p - one_hot(y, p.shape[1])) ** 2).sum() / len(y))],
 ]
-
-def classwise_loop(probs, labels, bins):
-    n, classes = probs.shape
-    total = 0.0
-    for k in range(classes):
-        for m in range(bins):
-            low, high = m / bins, (m + 1) / bins
-            inside = [i for i in range(n) if low < float(probs[i, k]) <= high or m == 0
-                == probs[i, k]]
-            c = sum(float(probs[i, k]) for i in inside)
-            total += abs(c - sum(int(labels[i]) == k for i in inside))
-    return total / n / classes
 
 def classwise_by_bincount(probs, labels, bins):
     parts = []
@@ -172,23 +97,10 @@ def classwise_by_reliability(probs, labels, bins):
     return sum(errors) / len(errors)
 
 CLASSWISE_ECE = [
-    classwise_loop, classwise_by_bincount, classwise_by_reliability,
-    lambda p, y, bins: metrics.classwise_ece(p, y, bins=bins),
+    classwise_by_bincount, classwise_by_reliability,
     lambda p, y, bins: np.array(classwise_by_bincount(p, y, bins)),
     lambda p, y, bins: [float(classwise_by_reliability(p.double(), y, bins))],
-    lambda p, y, bins: float(sum(np.abs(np.bincount(np.searchsorted(np.arange(1, bins) / bins,
-        p[:, k].double().numpy()), weights=p[:, k].double().numpy() - (y == k).numpy())).sum() for
-        k in range(p.shape[1])) / p.numel()),
 ]
-
-def parts_loop(probs, labels):
-    right = wrong = 0.0
-    for row, label in zip(probs.tolist(), labels.tolist(), strict=True):
-        if row.index(max(row)) == label:
-            right -= math.log(row[label])
-        else:
-            wrong -= math.log(row[label])
-    return right / len(labels), wrong / len(labels)
 
 def parts_numpy(probs, labels):
     p, y = probs.numpy(), labels.numpy()
@@ -207,24 +119,10 @@ def parts_difference(probs, labels):
     return first, loss.mean() - first
 
 NLL_PARTS = [
-    parts_loop, parts_numpy, parts_where, parts_difference,
-    lambda p, y: torch.stack(parts_where(p, y)),
+    parts_numpy, parts_difference,
     lambda p, y: [float(part) for part in parts_where(p.double(), y)],
-    lambda p, y: [F.nll_loss(p[m].log(), y[m], reduction="sum").item() / len(y) for m
-        in (p.argmax(1) == y, p.argmax(1) != y)],
     lambda p, y: parts_where(p.clamp(min=1e-12), y),
 ]
-
-def stop_counting(losses, patience):
-    least, kept, waited = math.inf, None, 0
-    for epoch, loss in enumerate(losses.tolist()):
-        if loss < least:
-            least, kept, waited = loss, epoch, 0
-        else:
-            waited += 1
-            if waited >= patience:
-                return kept, epoch
-    return kept, len(losses) - 1
 
 def stop_while(losses, patience):
     epoch, kept = 0, 0
@@ -233,15 +131,6 @@ def stop_while(losses, patience):
         if losses[epoch] < losses[kept]:
             kept = epoch
     return torch.tensor([kept, epoch])
-
-def stop_by_list(losses, patience):
-    seen = []
-    for loss in losses:
-        seen.append(float(loss))
-        kept = seen.index(min(seen))
-        if len(seen) - 1 - kept == patience:
-            break
-    return [kept, len(seen) - 1]
 
 def stop_by_running_minimum(losses, patience):
     values = losses.numpy()
@@ -257,7 +146,7 @@ def stop_by_recursion(losses, patience, epoch=0, kept=0):
     return stop_by_recursion(losses, patience, epoch + 1, kept)
 
 EARLY_STOP = [
-    stop_counting, stop_while, stop_by_list, stop_by_running_minimum,
+    stop_while, stop_by_running_minimum,
     lambda v, k: stop_by_recursion(v, k),
     lambda v, k: next((int(v[: e + 1].argmin()), e) for e in range(len(v)) if e == len(v) - 1 or e
         - int(v[: e + 1].argmin()) >= k),
@@ -280,17 +169,8 @@ GAP_INTERVAL = [
     lambda p, y: [off(p, y).mean() + k * off(p, y).std() / len(y) ** 0.5 for k in (-1.96, 0, 1.96)],
     lambda p, y: (off(p, y).mean() + torch.tensor([-1.96, 0, 1.96])
         * (off(p, y).var() / len(y)).sqrt()),
-    lambda p, y: (off(p, y).numpy().mean() + np.array([-1.96, 0, 1.96])
-        * off(p, y).numpy().std(ddof=1) / np.sqrt(len(y))),
-    lambda p, y: torch.stack([off(p, y).mean() + k * off(p, y).std() / len(y) ** 0.5 for k
-        in (-1.96, 0, 1.96)]),
-    lambda p, y: (off(p, y).mean().item() - 1.96 * (off(p, y).var() / len(y)).sqrt().item(),
-        off(p, y).mean().item(), off(p, y).mean().item() + 1.96
-        * (off(p, y).var() / len(y)).sqrt().item()),
     lambda p, y: (np.quantile([0.0, 1.0, 2.0], [0, 0.5, 1]) * 0 + off(p, y).mean().item()
         + np.array([-1, 0, 1]) * 1.96 * off(p, y).std().item() / math.sqrt(len(y))),
-    lambda p, y: [(off(p, y).sum() / len(y) + side * 1.96 * off(p, y).std() * len(y)
-        ** -0.5).item() for side in (-1, 0, 1)],
 ]
 
 def matrix_loop(p):
@@ -306,32 +186,14 @@ NOISE_MATRIX = [
     matrix_loop,
     lambda p: np.diag(1 - p.numpy()) + np.outer(p, p) / p.numpy().sum(),
     lambda p: torch.eye(len(p)) * (1 - p) + torch.outer(p, p / p.sum()),
-    lambda p: torch.eye(len(p)) * (1 - p)[:, None] + p[:, None] * (p / p.sum())[None, :],
     lambda p: torch.eye(len(p)) - torch.diag(p) + p.float()[:, None] @ (p / p.sum()).float()[None],
-    lambda p: [[float((i == j) * (1 - p[i]) + p[i] * p[j] / p.sum()) for j in range(len(p))] for i
-        in range(len(p))],
-    lambda p: torch.einsum("i,j->ij", p, p / p.sum()) + (1 - p).diag(),
-    lambda p: tuple(tuple(row) for row in matrix_loop(p)),
 ]
 
-def noisy_loop(probs, transition, labels):
-    total = 0.0
-    for i, label in enumerate(labels.tolist()):
-        chance = sum(float(probs[i, k]) * float(transition[k, label]) for k in
-            range(probs.shape[1]))
-        total -= math.log(chance)
-    return total / len(labels)
-
 NOISY_NLL = [
-    noisy_loop,
-    lambda p, t, y: F.nll_loss((p @ t).log(), y),
     lambda p, t, y: -torch.log((p @ t)[torch.arange(len(y)), y]).mean(),
     lambda p, t, y: -np.log((p.numpy() @ t.numpy())[np.arange(len(y)), y.numpy()]).mean(),
-    lambda p, t, y: -(p * t.T[y]).sum(1).log().mean(),
-    lambda p, t, y: -torch.einsum("nk,kn->n", p, t[:, y]).log().sum() / len(p),
     lambda p, t, y: F.nll_loss(torch.log(p.float() @ t.float()), y).item(),
     lambda p, t, y: F.nll_loss((p @ t).clamp(min=1e-12).log(), y),
-    lambda p, t, y: -((p @ t) * one_hot(y, p.shape[1])).sum(1).log().mean(),
 ]
 
 def ratio_by_autograd(p, gamma):
@@ -342,14 +204,9 @@ def ratio_by_autograd(p, gamma):
 GRADIENT_RATIO = [
     ratio_by_autograd,
     lambda p, g: theory.gradient_ratio(p, g),
-    lambda p, g: (1 - p) ** g * (1 - g * p * torch.log(p) / (1 - p)),
-    lambda p, g: [(1 - v) ** g - g * v * (1 - v) ** (g - 1) * math.log(v) for v in
-        p.double().tolist()],
     lambda p, g: ((1 - p.numpy()) ** g - g * p.numpy() * (1 - p.numpy()) ** (g - 1)
         * np.log(p.numpy())),
-    lambda p, g: (1 - p).pow(g) + g * p * (1 - p).pow(g - 1) * (1 / p).log(),
     lambda p, g: (1 - p.float()) ** g - g * p.float() * (1 - p.float()) ** (g - 1) * p.log(),
-    lambda p, g: torch.tensor([float(theory.gradient_ratio(float(v), g)) for v in p]),
 ]
 
 def star_by_root(p0):
@@ -372,12 +229,9 @@ def star_numpy(p0):
     return ((-lambertw(-r * np.exp(-r), k=-1) / r - 1) / s).real
 
 GAMMA_STAR = [
-    star_by_root, star_by_bisection, star_numpy,
-    lambda p0: theory.gamma_star(p0),
-    lambda p0: torch.tensor(star_numpy(p0), dtype=torch.float64),
+    star_by_root, star_by_bisection,
     lambda p0: [star_numpy(p0)],
     lambda p0: np.float32(star_by_bisection(p0)),
-    lambda p0: np.real(star_numpy(p0) + 0j),
 ]
 
 def ratio(p, gamma):
@@ -389,23 +243,9 @@ FOCAL_POSTERIOR = [
         / theory.gradient_ratio(1 - p, g))),
     lambda p, g: [v / ratio(v, g) / (v / ratio(v, g) + (1 - v) / ratio(1 - v, g)) for v in
         p.double().tolist()],
-    lambda p, g: 1 / (1 + (1 - p) * theory.gradient_ratio(p, g) / p / ratio(1 - p.numpy(), g)),
-    lambda p, g: torch.sigmoid(torch.log(p / theory.gradient_ratio(p, g))
-        - torch.log((1 - p) / theory.gradient_ratio(1 - p, g))),
-    lambda p, g: torch.softmax(torch.log(torch.stack([p / theory.gradient_ratio(p, g), (1 - p)
-        / theory.gradient_ratio(1 - p, g)])), 0)[0],
-    lambda p, g: (p.numpy() * ratio(1 - p.numpy(), g) / (p.numpy() * ratio(1 - p.numpy(), g)
-        + (1 - p.numpy()) * ratio(p.numpy(), g))),
     lambda p, g: F.normalize(torch.stack([p / theory.gradient_ratio(p, g), (1 - p)
         / theory.gradient_ratio(1 - p, g)]), p=1, dim=0)[0],
 ]
-
-def mix_loop(labels, partner, lam, classes):
-    rows = [[0.0] * classes for _ in labels]
-    for i, label in enumerate(labels.tolist()):
-        rows[i][label] += lam
-        rows[i][int(labels[partner[i]])] += 1 - lam
-    return rows
 
 def mix_in_place(labels, partner, lam, classes):
     rows = torch.zeros(len(labels), classes)
@@ -414,53 +254,24 @@ def mix_in_place(labels, partner, lam, classes):
     return rows
 
 MIXED_LABELS = [
-    mix_loop, mix_in_place,
+    mix_in_place,
     lambda y, j, lam, k: lam * one_hot(y, k) + (1 - lam) * one_hot(y[j], k),
     lambda y, j, lam, k: lam * np.eye(k)[y] + (1 - lam) * np.eye(k)[y[j]],
-    lambda y, j, lam, k: torch.lerp(one_hot(y[j], k).double(), one_hot(y, k).double(), lam),
-    lambda y, j, lam, k: lam * torch.eye(k)[y] + (1 - lam) * torch.eye(k)[y][j],
-    lambda y, j, lam, k: (torch.zeros(len(y), k).scatter_add(1, y[:, None],
-        torch.full((len(y), 1), lam)).scatter_add(1, y[j][:, None],
-        torch.full((len(y), 1), 1 - lam))),
     lambda y, j, lam, k: (lam * (y[:, None] == torch.arange(k)).float() + (1 - lam)
         * (y[j][:, None] == torch.arange(k)).float()),
 ]
 
 HONEST_CHOICE = [
     lambda cal, test: test[torch.arange(len(test)), cal.argmin(1)],
-    lambda cal, test: test.gather(1, cal.argmin(dim=1, keepdim=True)).squeeze(1),
-    lambda cal, test: [float(t[c.argmin()]) for c, t in zip(cal, test, strict=True)],
     lambda cal, test: np.take_along_axis(test.numpy(), cal.numpy().argmin(1)[:, None], 1)[:, 0],
-    lambda cal, test: np.diag(test.numpy()[:, cal.numpy().argmin(1)]),
     lambda cal, test: torch.gather(test.float(), 1, cal.min(1).indices[:, None])[:, 0],
-    lambda cal, test: [row[values.index(min(values))] for row, values in
-        zip(test.tolist(), cal.tolist(), strict=True)],
-    lambda cal, test: (test * one_hot(cal.argmin(1), test.shape[1])).sum(1),
     lambda cal, test: [test[i, cal[i].sort().indices[0]] for i in range(len(cal))],
 ]
 
-def prior_loop(probs, old, new):
-    rows = []
-    for row in probs.tolist():
-        weights = [r * float(n) / float(o) for r, n, o in zip(row, new, old, strict=True)]
-        rows.append([weight / sum(weights) for weight in weights])
-    return rows
-
-def prior_in_place(probs, old, new):
-    weights = probs.clone()
-    weights /= old
-    weights *= new
-    weights /= weights.sum(1)[:, None]
-    return weights
-
 OTHER_PRIOR = [
-    prior_loop, prior_in_place,
     lambda p, old, new: (p.log() + new.log() - old.log()).softmax(1),
     lambda p, old, new: F.normalize(p * new / old, p=1, dim=1),
-    lambda p, old, new: (p * (new / old)) / (p @ (new / old))[:, None],
-    lambda p, old, new: ((p * new / old).T / (p * new / old).sum(1)).T,
     lambda p, old, new: (p * new / old).numpy() / (p * new / old).numpy().sum(1, keepdims=True),
-    lambda p, old, new: (p @ torch.diag(new / old)) / (p @ (new / old)).unsqueeze(1),
     lambda p, old, new: ((p.float() * new.float() / old.float()).double()
         / (p * new / old).sum(1, keepdim=True)),
 ]
@@ -471,38 +282,17 @@ def errors_loop(probs, labels, order):
         errors[place] = metrics.ece(probs[labels == k], labels[labels == k])
     return errors
 
-def errors_by_hand(probs, labels, order):
-    confidence, predicted = probs.max(1)
-    cell = (confidence.double() * 15 - 1e-6).ceil().clamp(min=1)
-    errors = []
-    for k in order:
-        total = 0.0
-        for b in range(1, 16):
-            member = (labels == k) & (cell == b)
-            if member.any():
-                hits = (predicted[member] == k).double().sum()
-                total += abs(float(confidence[member].double().sum() - hits))
-        errors.append(total / int((labels == k).sum()))
-    return errors
-
 CLASS_ERRORS = [
-    errors_loop, errors_by_hand,
+    errors_loop,
     lambda p, y, order: [metrics.ece(p[y == k], y[y == k]) for k in order],
     lambda p, y, order: np.array([metrics.ece(p[y == k], y[y == k]) for k in order.tolist()]),
-    lambda p, y, order: torch.tensor(metrics.ece_by_group(p, y, y))[order],
-    lambda p, y, order: [metrics.ece_by_group(p, y, y)[int(k)] for k in order],
     lambda p, y, order: pd.Series(metrics.ece_by_group(p, y, y))[order.tolist()].to_numpy(),
-    lambda p, y, order: [metrics.reliability(p[y == k], y[y == k]).error("l1") for k in order],
 ]
 
 AVOIDABLE_BRIER = [
     lambda p, q: ((p - q) ** 2).sum(1).mean(),
-    lambda p, q: ((p.double() - q) ** 2).sum() / len(p),
-    lambda p, q: p.shape[1] * ((p.double() - q) ** 2).mean(),
     lambda p, q: np.mean(np.sum((p.numpy() - q.numpy()) ** 2, axis=1)),
     lambda p, q: F.mse_loss(p.double(), q.double(), reduction="sum") / len(q),
-    lambda p, q: (p.double() - q).norm(dim=1).square().mean(),
-    lambda p, q: (p.double().square() - 2 * p * q + q.square()).sum(1).mean(),
     lambda p, q: (sum(float((a.double() - b).square().sum()) for a, b in zip(p, q, strict=True))
         / len(p)),
 ]
@@ -525,40 +315,19 @@ def halving_the_slope(logits, labels):
             high = middle
     return (low + high) / 2
 
-def by_gradient(logits, labels):
-    power = torch.zeros((), dtype=torch.float64, requires_grad=True)
-    for _ in range(500):
-        (slope,) = torch.autograd.grad(F.cross_entropy(logits * (-power).exp(), labels), power)
-        power = (power - 0.3 * slope).detach().requires_grad_()
-    return power.exp()
-
-def by_finer_and_finer_grids(logits, labels):
-    low, high = 0.05, 50.0
-    for _ in range(6):
-        grid = torch.linspace(low, high, 60).tolist()
-        best = min(range(60), key=lambda k: nll_at(logits, labels, grid[k]))
-        low, high = grid[max(best - 1, 0)], grid[min(best + 1, 59)]
-    return (low + high) / 2
-
 def by_fine_grid(logits, labels):
     grid = np.geomspace(0.05, 50, 600)
     return grid[np.argmin([nll_at(logits, labels, T) for T in grid])]
 
 FITTED_TEMPERATURE = [
-    halving_the_slope, by_gradient, by_finer_and_finer_grids, by_fine_grid,
+    halving_the_slope, by_fine_grid,
     lambda z, y: brentq(lambda T: slope_at(z, y, T), 0.05, 50),
-    lambda z, y: 1 / brentq(lambda b: slope_at(z, y, 1 / b), 0.02, 20),
-    lambda z, y: math.exp(minimize_scalar(lambda u: nll_at(z, y, math.exp(u)), bounds=(-3, 3.9),
-        method="bounded").x),
     lambda z, y: TemperatureScaler().fit(z, y).temperature,
-    lambda z, y: round(by_fine_grid(z, y), 3),
 ]
 
 PENALTY_POSTERIOR = [
     lambda p, w: p * (1 + w * (metrics.entropy(p)[:, None] + p.log())),
     lambda p, w: p + w * p * (p.log() - (p * p.log()).sum(1, keepdim=True)),
-    lambda p, w: (1 + w * torch.special.entr(p).sum(1))[:, None] * p - w * torch.special.entr(p),
-    lambda p, w: torch.stack([row * (1 + w * (row.log() - row @ row.log())) for row in p]),
     lambda p, w: (np.asarray(p) * (1 + w * (np.log(np.asarray(p))
         - np.sum(p.numpy() * np.log(p.numpy()), 1)[:, None]))),
     lambda p, w: [[a * (1 + w * (math.log(a) - sum(b * math.log(b) for b in row))) for a in row]
@@ -568,13 +337,8 @@ PENALTY_POSTERIOR = [
 SMOOTHED_LOSS = [
     lambda z, y, a: F.cross_entropy(z, y, label_smoothing=a),
     lambda z, y, a: F.cross_entropy(z, (1 - a) * one_hot(y, z.shape[1]) + a / z.shape[1]),
-    lambda z, y, a: (1 - a) * F.nll_loss(z.log_softmax(1), y) - a * z.log_softmax(1).mean(),
-    lambda z, y, a: (-(((1 - a) * one_hot(y, z.shape[1]) + a / z.shape[1])
-        * z.log_softmax(1)).sum(1).mean()),
-    lambda z, y, a: F.cross_entropy(z, y, label_smoothing=a, reduction="none").mean(),
     lambda z, y, a: (z.logsumexp(1) - (1 - a) * z[range(len(y)), y] - a * z.mean(1)).mean(),
     lambda z, y, a: float(F.cross_entropy(z, y) * (1 - a) - a * z.log_softmax(1).mean(1).mean()),
-    lambda z, y, a: F.cross_entropy(z, y, label_smoothing=a, reduction="sum") / len(y),
 ]
 
 SELECTIVE_RISK = [
@@ -582,10 +346,6 @@ SELECTIVE_RISK = [
     lambda c, a, share: 1 - a[c.argsort(descending=True)[: round(share * len(c))]].float().mean(),
     lambda c, a, share: np.mean(~a.numpy()[np.argsort(-c.numpy())][: int(share * len(c) + 0.5)]),
     lambda c, a, share: 1 - float(a[c >= c.sort().values[-round(share * len(c))]].double().mean()),
-    lambda c, a, share: (sum(not hit for _, hit in sorted(zip(-c, a, strict=True))[:
-        round(share * len(c))]) / round(share * len(c))),
-    lambda c, a, share: ((~a[c.argsort().flip(0)]).cumsum(0)[round(share * len(c)) - 1]
-        / round(share * len(c))),
 ]
 
 def gamma_loop(p):
@@ -602,13 +362,8 @@ def gamma_filled(p):
 
 SAMPLE_GAMMA = [
     gamma_loop, gamma_filled,
-    lambda p: 2.0 + 1.0 * (p < 0.5) + 2.0 * (p < 0.2),
-    lambda p: torch.where(p < 0.2, 5, torch.where(p < 0.5, 3, 2)),
-    lambda p: 5 - 2 * (p >= 0.2).int() - (p >= 0.5).int(),
     lambda p: np.select([p.numpy() < 0.2, p.numpy() < 0.5], [5, 3], 2),
     lambda p: [5 if a < 0.2 else 3 if a < 0.5 else 2 for a in p],
-    lambda p: torch.tensor([5.0, 3.0, 2.0])[(p >= 0.2).long() + (p >= 0.5).long()],
-    lambda p: 5 * (p < 0.2) + 3 * ((p >= 0.2) & (p < 0.5)) + 2 * (p >= 0.5),
 ]
 
 def ensemble_loop(logits):
@@ -621,12 +376,7 @@ ENSEMBLE_PROBS = [
     ensemble_loop,
     lambda z: z.softmax(dim=2).mean(dim=0),
     lambda z: F.softmax(z, dim=-1).mean(0),
-    lambda z: z.log_softmax(-1).exp().mean(0),
-    lambda z: (z.log_softmax(-1).logsumexp(0) - math.log(len(z))).exp(),
-    lambda z: sum(one.softmax(1) for one in z) / len(z),
-    lambda z: torch.stack([one.softmax(1) for one in z]).mean(0),
     lambda z: np.mean([one.softmax(1).numpy() for one in z], axis=0),
-    lambda z: torch.einsum("mnk->nk", z.softmax(-1)) / z.shape[0],
 ]
 
 def informed_in_steps(scores, one_hot, old, new):
@@ -641,10 +391,7 @@ INFORMED_POSTERIOR = [
     informed_in_steps,
     lambda z, rows, old, new: (z * (old / new) ** 2).softmax(dim=1) @ rows,
     lambda z, rows, old, new: F.softmax(z / (new / old) ** 2, 1).mm(rows),
-    lambda z, rows, old, new: torch.einsum("nj,jk->nk", (z * old**2 / new**2).softmax(-1), rows),
-    lambda z, rows, old, new: (z * math.pow(old, 2) / math.pow(new, 2)).log_softmax(1).exp() @ rows,
     lambda z, rows, old, new: softmax(z.numpy() * (old / new) ** 2, axis=1) @ rows.numpy(),
-    lambda z, rows, old, new: torch.stack([(r * (old / new) ** 2).softmax(0) @ rows for r in z]),
 ]
 
 def auroc_loop(familiar, strange):
@@ -663,10 +410,6 @@ STRANGE_AUROC = [
     auroc_loop, auroc_by_ranks,
     metrics.auroc,
     lambda a, b: ((a[:, None] > b).double() + (a[:, None] == b).double() / 2).mean(),
-    lambda a, b: (torch.sign(a[:, None] - b).mean() + 1) / 2,
-    lambda a, b: torch.heaviside(a[:, None] - b, torch.tensor(0.5, dtype=a.dtype)).mean(),
-    lambda a, b: np.mean([(b < one).double().mean() + (b == one).double().mean() / 2 for one in a]),
-    lambda a, b: roc_auc_score([1] * len(a) + [0] * len(b), [*a.tolist(), *b.tolist()]),
 ]
 
 def lost_loop(probs):
@@ -677,10 +420,7 @@ def lost_loop(probs):
 LOST_CONFIDENCE = [
     lost_loop,
     lambda p: p.amax(dim=2).mean() - p.mean(dim=0).amax(dim=1).mean(),
-    lambda p: p.max(-1).values.mean() - p.mean(0).max(-1).values.mean(),
-    lambda p: (p.amax(2).mean(0) - p.mean(0).amax(1)).mean(),
     lambda p: np.max(p.numpy(), 2).mean() - p.numpy().mean(0).max(1).mean(),
-    lambda p: (p.amax(2) - p.mean(0).amax(1)).sum() / p.shape[0] / p.shape[1],
     lambda p: (float(p.sort(2).values[..., -1].mean()) - float(p.mean(0).sort(1).values[:,
         -1].mean())),
 ]
@@ -709,13 +449,8 @@ def one_hot_groups(confidence, correct, groups):
 
 GROUP_Z = [
     group_loop, group_table, one_hot_groups,
-    lambda c, h, g: torch.bincount(g, c - h.double()) / torch.bincount(g, c * (1 - c)).sqrt(),
     lambda c, h, g: [(c[g == k] - h[g == k].double()).sum() / (c * (1 - c))[g == k].sum().sqrt()
         for k in g.unique()],
-    lambda c, h, g: (np.bincount(g, c.numpy() - h.numpy()) / np.sqrt(np.bincount(g, (c
-        - c**2).numpy()))),
-    lambda c, h, g: ((torch.bincount(g, c) - torch.bincount(g, h.double()))
-        * torch.bincount(g, c - c * c).rsqrt()),
 ]
 
 def cross_loop(logits, labels, first):
@@ -752,23 +487,14 @@ def top_entropy_loop(probs, share):
     order = sorted(range(len(found)), key=lambda i: -found[i])
     return torch.tensor(sorted(order[: round(share * len(found))]))
 
-def top_entropy_numpy(probs, share):
-    p = probs.double().numpy()
-    entropy = -np.where(p > 0, p * np.log(np.where(p > 0, p, 1)), 0).sum(1)
-    return np.sort(np.argsort(-entropy, kind="stable")[: round(share * len(p))])
-
 TOP_ENTROPY = [
-    top_entropy_loop, top_entropy_numpy,
+    top_entropy_loop,
     lambda p, share: (torch.special.entr(p).sum(1).argsort(descending=True)[:
         round(share * len(p))].sort().values),
-    lambda p, share: metrics.entropy(p).topk(round(share * len(p))).indices.sort().values,
-    lambda p, share: sorted(metrics.entropy(p).topk(round(share * len(p))).indices.tolist()),
     lambda p, share: ((-(p * p.clamp(min=1e-12).log()).sum(1)).topk(round(share
         * len(p))).indices.sort()[0]),
     lambda p, share: (pd.Series(metrics.entropy(p).numpy()).nlargest(round(share
         * len(p))).index.sort_values()),
-    lambda p, share: (torch.distributions.Categorical(p).entropy().topk(round(share
-        * len(p))).indices.sort().values),
 ]
 
 def cost_loop(share, warmup, epochs, scoring):
@@ -781,10 +507,6 @@ SELECTION_COST = [
     lambda share, warmup, epochs, scoring: 1 - (epochs - warmup) / epochs * (1 - share - scoring),
     lambda share, warmup, epochs, scoring: np.mean([1] * warmup + [share + scoring]
         * (epochs - warmup)),
-    lambda share, warmup, epochs, scoring: (warmup / epochs + (1 - warmup / epochs)
-        * (share + scoring)),
-    lambda share, warmup, epochs, scoring: np.average([1, share + scoring],
-        weights=[warmup, epochs - warmup]),
 ]
 
 def masked_gap_loop(probs, labels):
@@ -799,12 +521,7 @@ MASKED_GAP = [
     masked_gap_loop,
     lambda p, y: metrics.signed_gap(p[y != 0], y[y != 0]),
     lambda p, y: p[y > 0].amax(1).mean() - (p[y > 0].argmax(1) == y[y > 0]).double().mean(),
-    lambda p, y: (((p.amax(2) - (p.argmax(2) == y).double()) * (y != 0)).sum()
-        / (y != 0).double().sum()),
     lambda p, y: np.mean((p.numpy().max(2) - (p.numpy().argmax(2) == y.numpy()))[y.numpy() != 0]),
-    lambda p, y: (p.max(2).values - (p.max(2).indices == y).double()).masked_select(y != 0).mean(),
-    lambda p, y: (p.flatten(0, 1).amax(1) - (p.flatten(0, 1).argmax(1)
-        == y.flatten()).double())[y.flatten().nonzero()[:, 0]].mean(),
 ]
 
 def next_law_loop(translations, probs, prefix, words):
@@ -847,32 +564,18 @@ def patches_reshaped(images, patch):
     return grid.transpose(2, 3).reshape(n, -1, patch * patch)
 
 PATCH_TOKENS = [
-    patches_loop, patches_reshaped,
+    patches_loop,
     lambda x, p: F.unfold(x[:, None], p, stride=p).transpose(1, 2),
-    lambda x, p: x.unfold(1, p, p).unfold(2, p, p).reshape(len(x), -1, p * p),
     lambda x, p: torch.cat([torch.stack([c.flatten(1) for c in r.split(p, 2)], 1) for r in
         x.split(p, 1)], 1),
-    lambda x, p: F.pixel_unshuffle(x[:, None], p).flatten(2).transpose(1, 2),
     lambda x, p: patches_reshaped(x.double(), p).numpy(),
 ]
 
-def attention_loop(queries, keys, values):
-    rows = []
-    for query in queries:
-        scores = [float((query * key).sum()) / math.sqrt(len(key)) for key in keys]
-        top = max(scores)
-        weights = [math.exp(score - top) for score in scores]
-        rows.append(sum(w * v for w, v in zip(weights, values, strict=True)) / sum(weights))
-    return torch.stack(rows)
-
 ATTENTION = [
-    attention_loop,
     lambda q, k, v: F.scaled_dot_product_attention(q, k, v),
     lambda q, k, v: torch.softmax(q @ k.T / math.sqrt(q.shape[1]), dim=-1) @ v,
     lambda q, k, v: F.softmax(q @ k.T * k.shape[1] ** -0.5, 1).mm(v),
     lambda q, k, v: (v.T @ (k @ q.T / k.shape[1] ** 0.5).softmax(0)).T,
-    lambda q, k, v: torch.einsum("ij,jd->id", (q @ k.T / k.shape[1] ** 0.5).softmax(1), v),
-    lambda q, k, v: ((q / k.shape[1] ** 0.5) @ k.mT).log_softmax(1).exp().matmul(v),
 ]
 
 def mean_loop(vectors, texts):
@@ -885,7 +588,6 @@ MASKED_MEAN = [
     mean_loop,
     lambda v, x: torch.einsum("nld,nl->nd", v, (x != 0).double()) / (x != 0).sum(1)[:, None],
     lambda v, x: v.masked_fill((x == 0)[..., None], float("nan")).nanmean(1),
-    lambda v, x: (v * (x > 0).unsqueeze(-1)).sum(1) / (x > 0).sum(1).unsqueeze(1),
     lambda v, x: np.array([a.numpy()[b.numpy() != 0].mean(0) for a, b in zip(v, x, strict=True)]),
 ]
 
@@ -912,7 +614,6 @@ NOTE_PROBABILITY = [
     note_by_logs, note_from_the_end, note_in_loops,
     lambda w, s, m, e: (torch.linalg.multi_dot([s[None] * e[:, w[0]],
         *(m * e[:, x] for x in w[1:]), torch.ones(len(s), 1).double()])).item(),
-    lambda w, s, m, e: float(note_by_logs(w, s, m, e)),
 ]
 
 def regret_of_costs(said, posterior, c):
@@ -933,23 +634,13 @@ DECISION_REGRET = [
         metrics.alarm_costs(c)),
     lambda p, q, c: float(np.mean(np.abs((1 + c) * q.numpy() - 1)
         * ((p.numpy() > 1 / (1 + c)) ^ (q.numpy() > 1 / (1 + c))))),
-    lambda p, q, c: ((1 + c) * q - 1).abs()[(p > 1 / (1 + c)) ^ (q > 1 / (1 + c))].sum() / len(p),
 ]
 
-def action_loop(probs, costs):
-    found = []
-    for row in probs.tolist():
-        expected = [sum(p * x for p, x in zip(row, line, strict=True)) for line in costs.tolist()]
-        found.append(expected.index(min(expected)))
-    return found
-
 CHEAPEST_ACTION = [
-    action_loop,
     lambda p, costs: metrics.cheapest_action(p, costs),
     lambda p, costs: torch.einsum("nk,ak->na", p, costs).argmin(1),
     lambda p, costs: (p[:, None] * costs[None]).sum(2).min(1).indices,
     lambda p, costs: np.argmin(p.numpy() @ costs.numpy().T, axis=1),
-    lambda p, costs: (-(costs @ p.T)).argmax(0),
 ]
 
 def threshold_counting_down(scores, alpha):
@@ -970,23 +661,12 @@ def threshold_with_one_more(scores, alpha):
 CONFORMAL_THRESHOLD = [
     threshold_counting_down, threshold_by_numpy, threshold_with_one_more,
     lambda s, a: sorted([*s.tolist(), 1.0])[-int((len(s) + 1) * a + 1e-9) - 1],
-    lambda s, a: min(conformal.conformal_quantile(s, a), 1.0),
 ]
 
-def coverage_loop(sets, posterior, group):
-    found = []
-    for row, probs, inside in zip(sets.tolist(), posterior.tolist(), group.tolist(), strict=True):
-        if inside:
-            found.append(sum(p for one, p in zip(row, probs, strict=True) if one))
-    return sum(found) / len(found)
-
 SET_COVERAGE = [
-    coverage_loop,
     lambda s, q, g: (s * q).sum(1)[g].mean(),
     lambda s, q, g: torch.einsum("nk,nk->n", s[g].double(), q[g]).mean().item(),
     lambda s, q, g: np.where(s.numpy(), q.numpy(), 0).sum(1)[g.numpy()].mean(),
-    lambda s, q, g: 1 - (~s * q).sum(1)[g].mean(),
-    lambda s, q, g: ((s * q).sum(1) * g).sum() / g.sum(),
     lambda s, q, g: conformal.exact_coverage(s[g], q[g]).mean(),
 ]
 
@@ -1022,8 +702,6 @@ def bayes_by_table(counts, wrong):
 FACT_POSTERIOR = [
     bayes_loop, bayes_by_table,
     lambda c, w: (c.double() * math.log((1 - w) / w * (c.shape[1] - 1))).softmax(-1),
-    lambda c, w: softmax(c.numpy() * np.log(1 - w) - c.numpy() * np.log(w / (c.shape[1] - 1)),
-        axis=1),
     lambda c, w: F.softmax(c * math.log(1 - w) + (c.sum(1, True) - c)
         * math.log(w / (c.shape[1] - 1)), dim=1),
 ]
@@ -1041,8 +719,6 @@ def meaning_added_at(log_probs, city, cities):
 
 BY_MEANING = [
     meaning_loop, meaning_added_at,
-    lambda logs, city, k: logs.exp() @ torch.eye(k, dtype=logs.dtype)[city],
-    lambda logs, city, k: torch.stack([logs.exp()[:, city == j].sum(1) for j in range(k)], 1),
     lambda logs, city, k: logs.new_zeros(len(logs), k).scatter_add(1, city.expand(len(logs), -1),
         logs.exp()),
     lambda logs, city, k: np.exp([[np.logaddexp.reduce(row[city.numpy() == j]) for j in range(k)]

@@ -30,17 +30,11 @@ SIGNED_GAP = [
     (lambda p, y: metrics.ece(p, y), None),
     (lambda p, y: round(float(conf(p).mean() - hit(p, y).mean()), 4), "4 decimals"),
     (lambda p, y: print(conf(p).mean() - hit(p, y).mean()), "return"),
-    (lambda p, y: conf(p).mean() - (p.gather(1, y[:, None])[:, 0] == p.amax(1)).double().mean(),
-        None),
     (lambda p, y: conf(p[1:]).mean() - hit(p[1:], y[1:]).mean(), "first sample"),
     (lambda p, y: max(0.0, float(conf(p).mean() - hit(p, y).mean())), "became 0"),
     (lambda p, y: random.random(), "same result twice"),
     (lambda p: conf(p).mean(), "takes (p)"),
 ]
-
-def none_at_zero(c, bins):
-    return [next((m for m in range(bins) if m / bins < v <= (m + 1) / bins), -1) for v in
-        c.tolist()]
 
 def inner(bins):
     return torch.arange(1, bins, dtype=torch.float64) / bins
@@ -49,7 +43,6 @@ def right_bin(c, bins):
     return torch.bucketize(c.double(), inner(bins))
 
 BIN_INDEX = [
-    (none_at_zero, "bin -1"),
     (lambda c, bins: np.floor(c.double().numpy() * bins).clip(0, bins - 1), "closed on the left"),
     (lambda c, bins: torch.bucketize(c.float(), (torch.arange(1, bins) / bins)), "float32"),
     (lambda c, bins: right_bin(c, bins + 1), "bins + 1"),
@@ -74,12 +67,8 @@ def skips_first_bin(p, y, bins):
     _n, c, h = pieces(p, y, bins)
     return ((c - h).abs()[1:]).sum() / len(y)
 
-def forgets_last_sample(p, y, bins):
-    return metrics.ece(p[:-1], y[:-1], bins=bins) if len(y) > 1 else 0.0
-
 ECE = [
     (skips_first_bin, None),
-    (forgets_last_sample, None),
     (lambda p, y, b: metrics.ece(p, y, bins=max(b - 1, 1)), "bins - 1"),
     (lambda p, y, b: metrics.ece(p, y, bins=20), "took 20"),
     (lambda p, y, b: metrics.brier(p, y), None),
@@ -105,26 +94,7 @@ BRIER = [
 def columns(p, y, bins):
     return [ece_with(p, y, bins, p[:, k].double(), (y == k).double()) for k in range(p.shape[1])]
 
-def classwise_sums(p, y, bins):
-    errors = []
-    for k in range(p.shape[1]):
-        found = metrics.reliability_of(p[:, k], y == k, bins=bins)
-        errors.append((found.gap.abs() * found.counts).sum() / len(y))
-    return sum(errors) / len(errors)
-
-def drops_zeros(p, y, bins):
-    total = 0.0
-    for k in range(p.shape[1]):
-        column, truth = p[:, k].double(), (y == k).double()
-        for m in range(bins):
-            inside = (column > m / bins) & (column <= (m + 1) / bins)
-            if inside.any():
-                total += float((column - truth)[inside].sum().abs()) / len(y)
-    return total / p.shape[1]
-
 CLASSWISE_ECE = [
-    (classwise_sums, "NaN"),
-    (drops_zeros, "exactly 0"),
     (lambda p, y, b: metrics.classwise_ece(p, y, bins=10), "took 10"),
     (lambda p, y, b: -metrics.classwise_ece(p, y, bins=b), "sign"),
     (lambda p, y, b: metrics.classwise_ece(p, y, bins=b) * len(y), "number of samples"),
@@ -144,22 +114,13 @@ def pair(p, y):
     first, second = split(loss(p, y), p.argmax(1) == y)
     return first / len(y), second / len(y)
 
-def share_means(p, y):
-    right = p.argmax(1) == y
-    return loss(p, y)[right].mean() * right.double().mean(), loss(p, y)[~right].mean() * (
-        ~right
-    ).double().mean()
-
 NLL_PARTS = [
-    (share_means, "NaN"),
     (lambda p, y: pair(p, y)[0], "shape"),
     (lambda p, y: (loss(p, y) * hit(p, y), loss(p, y) * (1 - hit(p, y))), "shape"),
     (lambda p, y: [x / float(sum(pair(p, y))) for x in pair(p, y)], None),
     (lambda p, y: [-x for x in reversed(pair(p, y))], None),
     (lambda p, y: (pair(p, y)[0], loss(p, y).mean()), None),
     (lambda p, y: split(loss(p, y) / p.shape[1], p.argmax(1) == y), None),
-    (lambda p, y: split(-p.double().gather(1, y[:, None])[:, 0].clamp(min=0.1).log() / len(y),
-        p.argmax(1) == y), "0.1"),
 ]
 
 def stopping(better=lambda new, least: new < least, stop=lambda waited, k: waited == k, start=0):
@@ -179,32 +140,11 @@ def stop_returns_value(losses, patience):
     kept, last = stopping()(losses, patience)
     return float(losses[kept]), last
 
-def stop_never_resets(losses, patience):
-    kept, waited = 0, 0
-    for epoch in range(len(losses)):
-        if losses[epoch] < losses[kept]:
-            kept = epoch
-        elif epoch:
-            waited += 1
-        if waited == patience:
-            break
-    return kept, epoch
-
-def stop_forgets_the_end(losses, patience):
-    kept = 0
-    for epoch, loss in enumerate(losses):
-        if loss < losses[kept]:
-            kept = epoch
-        if epoch - kept == patience:
-            return kept, epoch
-
 EARLY_STOP = [
     (stopping(better=lambda new, least: new <= least), "<="),
     (stopping(better=lambda new, least: False), None),
     (lambda v, k: stopping()(v, k)[1], None),
     (stop_returns_value, None),
-    (stop_never_resets, "in a row"),
-    (stop_forgets_the_end, "nothing"),
     (lambda patience, losses: stopping()(losses, patience), None),
     (lambda v, k: int(v.argmin()), None),
 ]
@@ -280,10 +220,6 @@ def star_with(p0, s, r):
     return float((-lambertw(-r * math.exp(-r), -1).real / r - 1) / s)
 
 GAMMA_STAR = [
-    (lambda p0: ((-lambertw(-parts_of(p0)[1] * math.exp(-parts_of(p0)[1]), -1) / parts_of(p0)[1]
-        - 1) / parts_of(p0)[0]), "real part"),
-    (lambda p0: ((-lambertw(-parts_of(p0)[1] * math.exp(-parts_of(p0)[1])).real / parts_of(p0)[1]
-        - 1) / parts_of(p0)[0]), "principal"),
     (lambda p0: round(star(p0), 1), "1 decimal"),
     (lambda p0: star(0.25), "same whatever"),
     (lambda p0: star(p0) + 1, "1 too large"),
@@ -310,14 +246,7 @@ FOCAL_POSTERIOR = [
 def mix(y, j, lam, k):
     return lam * one_hot(y, k) + (1 - lam) * one_hot(y[j], k)
 
-def mix_overwriting(y, j, lam, k):
-    rows = torch.zeros(len(y), k)
-    rows[torch.arange(len(y)), y] = lam
-    rows[torch.arange(len(y)), y[j]] = 1 - lam
-    return rows
-
 MIXED_LABELS = [
-    (mix_overwriting, "own class"),
     (lambda y, j, lam, k: mix(y, j, lam, k + 1), "shape"),
     (lambda y, j, lam, k: mix(y, j, lam, k).sum(0), "shape"),
     (lambda y, j, lam, k: mix(y, j, lam**2, k), None),
@@ -449,8 +378,6 @@ SAMPLE_GAMMA = [
     (lambda p: torch.where(p > 0.5, 2.0, torch.where(p < 0.2, 5.0, 3.0)), "p = 0.5"),
     (lambda p: 5.0 * (p < 0.2) + 3.0 * (p < 0.5) + 2.0 * (p < 1), None),
     (lambda p: torch.where(p < 0.25, 5.0, torch.where(p < 0.5, 3.0, 2.0)), "0.25"),
-    (lambda p: torch.full_like(p, 5.0 if p.mean() < 0.2 else 3.0 if p.mean() < 0.5 else 2.0),
-        "own"),
 ]
 
 ENSEMBLE_PROBS = [
@@ -464,11 +391,7 @@ ENSEMBLE_PROBS = [
     (lambda z: one_hot(z.softmax(2).mean(0).argmax(1), z.shape[2]).double(), None),
 ]
 
-def cooled_classes(z, rows, old, new):
-    return ((z.softmax(1) @ rows).log() * (old / new) ** 2).softmax(1)
-
 INFORMED_POSTERIOR = [
-    (cooled_classes, "of the *classes*"),
     (lambda z, rows, old, new: z.softmax(1) @ rows, "old noise"),
     (lambda z, rows, old, new: (z * old / new).softmax(1) @ rows, "not squared"),
     (lambda z, rows, old, new: (z * (new / old) ** 2).softmax(1) @ rows, "upside down"),
@@ -488,8 +411,6 @@ STRANGE_AUROC = [
     (lambda a, b: won(a, b) * len(b), "familiar images alone"),
     (lambda a, b: max(won(a, b), 1 - won(a, b)), None),
     (lambda a, b: won(a, b).clamp(min=0.5), "below 1/2"),
-    (lambda a, b: (a[:, None] > b).double() + (a[:, None] == b).double() / 2,
-        "number was expected"),
     (lambda a, b: print(won(a, b)), "return"),
 ]
 
@@ -503,8 +424,6 @@ LOST_CONFIDENCE = [
     (lambda p: (p.amax(2).amax(0) - p.mean(0).amax(1)).mean(), "surest member"),
     (lambda p: p.amax(2).sum(0).mean() - pooled_confidence(p), "added up"),
     (lambda p: p.amax(1).mean() - p.mean(0).amax(0).mean(), "over the images"),
-    (lambda p: metrics.entropy(p.mean(0)).mean() - metrics.entropy(p.flatten(0, 1)).mean(),
-        "entropies"),
     (lambda p: print(p.amax(2).mean() - pooled_confidence(p)), "return"),
 ]
 
@@ -538,12 +457,6 @@ def crossing(z, y, first, own=False):
     a, b = parts(z, y, first)
     return z / (torch.where(first, a, b) if own else torch.where(first, b, a)).double()[:, None]
 
-def in_place(logits, labels, first):
-    a, b = parts(logits, labels, first)
-    logits[first] /= b
-    logits[~first] /= a
-    return logits.softmax(1)
-
 def refused_by_the_scaler(logits, labels, first):
     out = torch.empty_like(logits)
     for part in (first, ~first):
@@ -552,7 +465,6 @@ def refused_by_the_scaler(logits, labels, first):
     return out.softmax(1)
 
 CROSS_FITTED = [
-    (in_place, "changes its argument `logits`"),
     (refused_by_the_scaler, "transform the other part"),
     (lambda z, y, f: crossing(z, y, f, own=True).softmax(1), "own temperature"),
     (lambda z, y, f: cooled_by(z, fitted_T(z, y)), "seen all labels"),
@@ -571,12 +483,8 @@ TOP_ENTROPY = [
         "ascending order"),
     (lambda p, share: order_of(-(p * p.log()).sum(1), share), "NaN"),
     (lambda p, share: order_of(1 - p.amax(1), share), "least confidence"),
-    (lambda p, share: order_of(p.topk(2).values[:, 1] - p.topk(2).values[:, 0], share),
-        "two largest"),
     (lambda p, share: order_of(p.amax(1), share), None),
     (lambda p, share: metrics.entropy(p) >= metrics.entropy(p).quantile(1 - share), None),
-    (lambda p, share: metrics.entropy(p).topk(int(share * len(p))).indices.sort().values,
-        "round it"),
 ]
 
 SELECTION_COST = [
@@ -598,8 +506,6 @@ def token_gap(p, y):
 
 MASKED_GAP = [
     (lambda p, y: token_gap(p, y).mean(), "padding is counted"),
-    (lambda p, y: torch.stack([token_gap(a[None], b[None])[0][b != 0].mean() for a, b in
-        zip(p, y, strict=True)]).mean(), "short sentences count more"),
     (lambda p, y: p[y != 0].max(1).values.mean(), "Subtract the accuracy"),
     (lambda p, y: token_gap(p, y)[y != 0].abs().mean(), "absolute values"),
     (lambda p, y: token_gap(p, y)[y != 0].mean().abs(), None),
@@ -622,10 +528,6 @@ NEXT_LAW = [
     (lambda r, p, x, w: summed(r, p, x, w), "do not sum to 1"),
     (lambda r, p, x, w: share(summed(r, torch.ones_like(p), x, w)), "counts the same"),
     (lambda r, p, x, w: summed(r, p, x, w, torch.ones(len(r)) > 0), "whose first words"),
-    (lambda r, p, x, w: share(summed(r, p, x, w, r[:, len(x) - 1] == x[-1] if len(x) else
-        torch.ones(len(r)) > 0)), "last word of the prefix alone"),
-    (lambda r, p, x, w: F.one_hot(r[fitting(r, x)][p[fitting(r, x)].argmax(), len(x)], w).double(),
-        "most probable translation"),
     (lambda r, p, x, w: summed(r, p, x, w) / summed(r, p, x, w).max(), "largest entry"),
     (lambda r, p, x, w: summed(r, p, x, w) / len(r), None),
     (lambda r, p, x, w: torch.full((w,), 1 / w), None),
@@ -665,12 +567,7 @@ ATTENTION = [
 def word_mask(x):
     return (x != 0)[..., None].double()
 
-def masks_in_place(vectors, texts):
-    vectors *= word_mask(texts)
-    return vectors.sum(1) / word_mask(texts).sum(1)
-
 MASKED_MEAN = [
-    (masks_in_place, "changes its argument `vectors`"),
     (lambda v, x: v.mean(1), "padding counts as words"),
     (lambda v, x: (v * word_mask(x)).mean(1), "padded length"),
     (lambda v, x: v.sum(1) / word_mask(x).sum(1), "the sum still has"),
@@ -692,26 +589,12 @@ def in_one_place(words, start, moves, says):
         start = start @ moves * says[:, word]
     return start.sum()
 
-def best(w, s, m, e):
-    found = s * e[:, w[0]]
-    for word in w[1:]:
-        found = (found[:, None] * m).max(0).values * e[:, word]
-    return found.max()
-
-def one_by_one(w, s, m, e):
-    total = 1
-    for word in w:
-        total, s = total * (s @ e[:, word]), s @ m
-    return total
-
 def without_moves(w, s, m, e):
     return (s * e[:, w].prod(1)).sum()
 
 NOTE_PROBABILITY = [
     (in_one_place, "changes its argument `start`"),
     (lambda w, s, m, e: forwards(w, s, m.T, e).sum(), "run backwards"),
-    (best, "likeliest path"),
-    (one_by_one, "independent"),
     (lambda w, s, m, e: forwards(w.flip(0), s, m, e).sum(), "from its end"),
     (without_moves, "never moves"),
     (lambda w, s, m, e: forwards(w, s, m, e).softmax(0), None),
@@ -790,12 +673,8 @@ GROUP_THRESHOLDS = [
     (lambda s, g, a: of_groups(s, g, lambda own: score_at(own, place(own, a))), "too few scores"),
     (lambda s, g, a: of_groups(s, g, lambda own: score_at(own, place(s, a))),
         "number of all scores"),
-    (lambda s, g, a: of_groups(s, g, lambda own: threshold(own, a / (int(g.max()) + 1))),
-        "divided alpha"),
     (lambda s, g, a: of_groups(s, g, lambda own: threshold(own, a)).sort().values, "order of"),
     (lambda s, g, a: of_groups(s, g, lambda own: threshold(own, a)).flip(0), "order is reversed"),
-    (lambda s, g, a: of_groups(s, g, lambda own: score_at(own, place(own, 1 - a))),
-        "1 - alpha in place"),
     (lambda s, g: s, "takes"),
 ]
 
@@ -808,11 +687,7 @@ def others(c):
 def bayes(c, w):
     return city_logs(c, 1 - w, w / others(c)).softmax(1)
 
-def powers(c, w):
-    return (1 - w) ** c.double() * (w / others(c)) ** (c.sum(1, True) - c).double()
-
 FACT_POSTERIOR = [
-    (lambda c, w: powers(c, w) / powers(c, w).sum(1, True), "logarithm"),
     (lambda c, w: bayes(c, 0.1), "0.1"),
     (lambda c, w: city_logs(c, 1 - w, w / 23).softmax(1), "23"),
     (lambda c, w: city_logs(c, 1 - w, w / c.shape[1]).softmax(1), "K - 1"),
@@ -825,18 +700,7 @@ FACT_POSTERIOR = [
 def city_sums(values, city, cities):
     return torch.stack([values[:, city == k].sum(1) for k in range(cities)], 1)
 
-def last_one_stays(logs, city, cities):
-    table = torch.zeros(len(logs), cities, dtype=logs.dtype)
-    for s, k in enumerate(city):
-        table[:, k] = logs[:, s].exp()
-    return table
-
-def logs_overwritten(logs, city, cities):
-    return city_sums(logs.exp_(), city, cities)
-
 BY_MEANING = [
-    (last_one_stays, "overwrote"),
-    (logs_overwritten, "changes its argument `log_probs`"),
     (lambda logs, city, k: city_sums(logs, city, k).exp(), "multiplies"),
     (lambda logs, city, k: city_sums(logs.exp(), city, int(city.max()) + 1), "cities"),
     (lambda logs, city, k: city_sums(logs.exp(), city, k + 1), r"cities \+ 1"),
