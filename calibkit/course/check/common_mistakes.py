@@ -66,6 +66,10 @@ def _after(change: Callable[[np.ndarray], np.ndarray]):
     return lambda reference, a: change(np.asarray(reference(**a), dtype=float))
 
 
+def _before(change: Callable[[Arguments], Arguments]):
+    return lambda reference, a: reference(**(a | change(a)))
+
+
 def _beside(name: str, sign: int):
     """The answer with an argument of its shape added or subtracted."""
 
@@ -88,12 +92,9 @@ def _of_many(change: Callable[[np.ndarray], np.ndarray]):
 
 def _whole(rounding: Callable[[np.ndarray], np.ndarray]):
     """Zeros alone do not show a rounding, nor does one number of 0 or 1: a comparison gives it."""
-
-    def rounded(e: np.ndarray) -> np.ndarray:
-        least = 0 if e.ndim else 1
-        return rounding(e) if np.abs(rounding(e)).max(initial=0) > least else _nothing(e)
-
-    return rounded
+    return lambda e: (
+        rounding(e) if np.abs(rounding(e)).max(initial=0) > (e.ndim == 0) else _nothing(e)
+    )
 
 
 def _probabilities(t: Tensor) -> Tensor:
@@ -214,8 +215,6 @@ NUMBERS: dict[str, Callable[[float], float]] = {
     "where {} is below 1 you computed with 1.": lambda v: max(v, 1),
 }
 CONSTANTS = (0, 0.5, 1, 2, 3, 4, 5, 10, 15, 20, 32, 64, 100, 128)
-ROUGH = 5e-3  # a tolerance above this is one of a search, not of rounding
-TINY = 1.2e-38  # the smallest normal number of float32
 MEASURES: dict[str, Callable] = {
     "the accuracy": metrics.accuracy,
     "the error rate": lambda p, y: 1 - metrics.accuracy(p, y),
@@ -233,33 +232,6 @@ MEASURES: dict[str, Callable] = {
         lambda p, y: (p.double().mean(0) - torch.bincount(y, minlength=p.shape[1]) / len(y)).abs().mean(),
 }
 # fmt: on
-
-
-def _changes(value) -> dict[str, Callable]:
-    """What may have happened to an argument of this kind."""
-    if not isinstance(value, Tensor):
-        return NUMBERS
-    if not value.is_floating_point():
-        return WHOLE
-    return (TABLES if value.ndim == 2 else FLOATS) | ANY_FLOATS
-
-
-def _with(name: str, change: Callable):
-    return lambda reference, a: reference(**(a | {name: change(a[name])}))
-
-
-def _fixed(name: str, constant: float):
-    return lambda reference, a: reference(**(a | {name: constant}))
-
-
-def _exchanged(one: str, other: str):
-    return lambda reference, a: reference(**(a | {one: a[other], other: a[one]}))
-
-
-def _cut(part: slice):
-    return lambda reference, a: reference(
-        **{name: v[part] if isinstance(v, Tensor) else v for name, v in a.items()}
-    )
 
 
 def of_results(arguments: Arguments) -> Iterator[Diagnosis]:
@@ -293,80 +265,46 @@ def of_constants(arguments: Arguments) -> Iterator[Diagnosis]:
     """Something else that stands where an argument should."""
     for name in _numbers(arguments):
         for constant in CONSTANTS:
-            yield f"you ignored the argument `{name}` and took {constant}.", _fixed(name, constant)
+            yield (
+                f"you ignored the argument `{name}` and took {constant}.",
+                _before(lambda _, name=name, constant=constant: {name: constant}),
+            )
     for one, other in permutations(arguments, 2):
         yield (
             f"the predicted class, the argmax of `{one}`, was taken in place of `{other}`.",
-            lambda reference, a, one=one, other=other: reference(**(a | {other: a[one].argmax(1)})),
+            _before(lambda a, one=one, other=other: {other: a[one].argmax(1)}),
         )
 
 
 def of_arguments(arguments: Arguments) -> Iterator[Diagnosis]:
     """What may have happened to the arguments before a right computation."""
     for name, value in arguments.items():
-        for words, change in _changes(value).items():
-            yield words.replace("{}", name), _with(name, change)
+        if not isinstance(value, Tensor):
+            changes = NUMBERS
+        elif not value.is_floating_point():
+            changes = WHOLE
+        else:
+            changes = (TABLES if value.ndim == 2 else FLOATS) | ANY_FLOATS
+        for words, change in changes.items():
+            yield (
+                words.replace("{}", name),
+                _before(lambda a, name=name, change=change: {name: change(a[name])}),
+            )
     for one, other in combinations(arguments, 2):
-        yield f"`{one}` and `{other}` are exchanged.", _exchanged(one, other)
-    yield "the last sample was left out.", _cut(slice(None, -1))
-    yield "the first sample was left out.", _cut(slice(1, None))
+        yield (
+            f"`{one}` and `{other}` are exchanged.",
+            _before(lambda a, one=one, other=other: {one: a[other], other: a[one]}),
+        )
+    for place, part in (("last", slice(None, -1)), ("first", slice(1, None))):
+        yield f"the {place} sample was left out.", _before(lambda a, part=part: _cut(a, part))
+
+
+def _cut(arguments: Arguments, part: slice) -> Arguments:
+    return {name: v[part] if isinstance(v, Tensor) else v for name, v in arguments.items()}
 
 
 def _numbers(arguments: Arguments) -> list[str]:
     return [name for name, value in arguments.items() if not isinstance(value, Tensor)]
-
-
-def of_looks(
-    wrong: list[tuple[np.ndarray, np.ndarray]], answers: list[np.ndarray], tolerance: float = 1e-5
-) -> str | None:
-    """What the wrong pairs of right and given results tell without a guess at the cause."""
-    if any(expected.shape != result.shape for expected, result in wrong):
-        return None
-    if all((e % 1 == 0).all() for e in answers) and any((r % 1 != 0).any() for _, r in wrong):
-        return "a whole number was expected."
-    if tolerance <= ROUGH and _near(wrong, 0.02):
-        return (
-            "the results are close but not equal. Look for a number that was added or cut for "
-            "safety, a rounding, float32, or a sample on the edge."
-        )
-    if tolerance > ROUGH and _near(wrong, 10 * tolerance):
-        return (
-            f"the results are close, but not to within {100 * tolerance:g} %: does a search stop "
-            "too early, or is its grid too coarse?"
-        )
-    if not any(result.any() for _, result in wrong):
-        if all(np.abs(expected).max(initial=0) < TINY for expected, _ in wrong):
-            return (
-                "your result is 0 where the answer is too small for float32 (below 1e-38): compute "
-                "with .double()."
-            )
-        return "your result is 0. Do two things cancel, or is nothing left to sum?"
-    expected, result = wrong[0]
-    if expected.ndim == 2:
-        told = _of_tables(expected, result, np.abs(result - expected) > 1e-5)
-        if told:
-            return told
-    if all((e >= 0).all() for e in answers) and any((r < 0).any() for _, r in wrong):
-        return "your result is negative in some case, which cannot be."
-    return None
-
-
-def _near(wrong: list[tuple[np.ndarray, np.ndarray]], share: float) -> bool:
-    return all(np.abs(r - e).max() < share * np.abs(e).max() for e, r in wrong)
-
-
-def _of_tables(expected: np.ndarray, result: np.ndarray, wrong: np.ndarray) -> str | None:
-    diagonal = np.eye(*expected.shape, dtype=bool)
-    sums = result.sum(axis=1)
-    if np.allclose(expected.sum(axis=1), 1) and not np.allclose(sums, 1, atol=1e-3):
-        return f"each row must sum to 1; yours sum to {np.round(sums, 4).tolist()}."
-    if expected.shape[0] != expected.shape[1]:  # a row a sample: there the diagonal is chance
-        return None
-    if not wrong[diagonal].any():
-        return "the diagonal is right, the entries beside it are not."
-    if not wrong[~diagonal].any():
-        return "the entries beside the diagonal are right, the diagonal is not."
-    return None
 
 
 def others(name: str, arguments: Arguments) -> Iterator:

@@ -17,8 +17,7 @@ import numpy as np
 from torch import Tensor
 
 from calibkit.course.check import running
-from calibkit.course.check.attempt import Attempt, Mistake, close
-from calibkit.course.check.hints import hint
+from calibkit.course.check.hints import Attempt, Mistake, close, hint
 from calibkit.course.check.running import NotYet, Refused
 
 SHORT = 12  # arguments and results up to this many numbers are shown in full

@@ -98,69 +98,51 @@ def _translations() -> dict[str, tuple[Tensor, Tensor, Tensor, int]]:
         cases[name] = rows, p / p.sum(), rows[len(rows) // 2, :seen], words
     return cases
 
-def _law(rows: Tensor, p: Tensor, prefix: Tensor, words: int, fits: Tensor | None = None) -> Tensor:
-    """Sums of p by the word after the prefix, not divided by their total."""
-    if fits is None:
-        fits = (rows[:, : len(prefix)] == prefix).all(dim=1)
-    law = torch.zeros(words, dtype=torch.float64)
-    return law.index_add(0, rows[fits, len(prefix)], p[fits])
+def _begin(rows: Tensor, prefix: Tensor) -> Tensor:
+    return (rows[:, : len(prefix)] == prefix).all(dim=1)
 
-def _counted(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
-    law = _law(rows, torch.ones_like(p), prefix, words)
-    return law / law.sum()
+def _law(rows: Tensor, p: Tensor, prefix: Tensor, words: int, fits: Tensor | None = None,
+        place: int | None = None) -> Tensor:
+    """Sums of p by the word at a place, by default after the prefix, of the rows that fit it."""
+    fits = _begin(rows, prefix) if fits is None else fits
+    place = len(prefix) if place is None else place
+    return torch.zeros(words, dtype=torch.float64).index_add(0, rows[fits, place], p[fits])
 
-def _somewhere(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
-    """Where the last word of the prefix alone has to agree."""
-    place = len(prefix) - 1
-    last = rows[:, place] == (prefix[-1] if len(prefix) else rows[:, place])
-    law = _law(rows, p, prefix, words, last)
+def _share(law: Tensor) -> Tensor:
     return law / law.sum()
 
 def _surest(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
     """All on the next word of the most probable translation that fits."""
-    fits = (rows[:, : len(prefix)] == prefix).all(dim=1)
-    best = rows[fits][p[fits].argmax(), len(prefix)]
-    return torch.nn.functional.one_hot(best, words).double()
+    fits = _begin(rows, prefix)
+    return torch.nn.functional.one_hot(rows[fits][p[fits].argmax(), len(prefix)], words).double()
 
 def _all_later(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
-    fits = (rows[:, : len(prefix)] == prefix).all(dim=1)
-    later = rows[fits, len(prefix) :]
-    each = p[fits].repeat_interleave(later.shape[1])
-    law = torch.zeros(words, dtype=torch.float64).index_add(0, later.flatten(), each)
-    return law / law.sum()
-
-def _one_late(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
-    fits = (rows[:, : len(prefix)] == prefix).all(dim=1)
-    place = min(len(prefix) + 1, rows.shape[1] - 1)
-    law = torch.zeros(words, dtype=torch.float64).index_add(0, rows[fits, place], p[fits])
-    return law / law.sum()
-
-def _repeated(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
-    """The law of the last word of the prefix in place of the one after it."""
-    place = max(0, len(prefix) - 1)
-    law = torch.zeros(words, dtype=torch.float64)
-    fits = (rows[:, :place] == prefix[:place]).all(dim=1)
-    law = law.index_add(0, rows[fits, place], p[fits])
-    return law / law.sum()
+    places = range(len(prefix), rows.shape[1])
+    return _share(sum(_law(rows, p, prefix, words, place=place) for place in places))
 
 @exercise(cases=_translations(), mistakes={
     "your numbers do not sum to 1: divide by the probability of the prefix, which is their sum.": _law,
-    "every translation that fits counts the same. Weigh each by its probability.": _counted,
+    "every translation that fits counts the same. Weigh each by its probability.":
+        lambda rows, p, prefix, words: _share(_law(rows, torch.ones_like(p), prefix, words)),
     "translations count whose first words are not the prefix. Keep those that fit.":
         lambda rows, p, prefix, words: _law(rows, p, prefix, words, torch.ones(len(rows), dtype=torch.bool)),
-    "you compared the last word of the prefix alone. All of its words must agree.": _somewhere,
+    "you compared the last word of the prefix alone. All of its words must agree.":
+        lambda rows, p, prefix, words: _share(_law(rows, p, prefix, words,
+            rows[:, len(prefix) - 1] == (prefix[-1] if len(prefix) else rows[:, -1]))),
     "this is the next word of the most probable translation. Add up all that fit.": _surest,
-    "this is the law of the last word of the prefix. Asked is the word after it.": _repeated,
+    "this is the law of the last word of the prefix. Asked is the word after it.":
+        lambda rows, p, prefix, words: _share(_law(rows, p, prefix, words, _begin(rows, prefix[:-1]),
+            max(0, len(prefix) - 1))),
     "a softmax of probabilities is another law. Divide by their sum.":
         lambda rows, p, prefix, words: _law(rows, p, prefix, words).softmax(dim=0),
     "you divided by the largest entry. Divide by the sum.":
         lambda rows, p, prefix, words: _law(rows, p, prefix, words) / _law(rows, p, prefix, words).amax(),
     "you divided by the number of translations that fit. Divide by their probability.":
-        lambda rows, p, prefix, words: _law(rows, p, prefix, words) / ((rows[:, : len(prefix)]
-            == prefix).all(dim=1)).sum(),
+        lambda rows, p, prefix, words: _law(rows, p, prefix, words) / _begin(rows, prefix).sum(),
     "you counted every word that comes later. Asked is the one word after the prefix.": _all_later,
-    "you read one column too far to the right: the next word stands in column len(prefix).": _one_late})
+    "you read one column too far to the right: the next word stands in column len(prefix).":
+        lambda rows, p, prefix, words: _share(_law(rows, p, prefix, words,
+            place=min(len(prefix) + 1, rows.shape[1] - 1)))})
 def next_law(translations, probs, prefix, words):
     """p(next word | prefix), (words,), from all translations (m, T) and their probs (m,)."""
-    law = _law(translations, probs, prefix, words)
-    return law / law.sum()
+    return _share(_law(translations, probs, prefix, words))

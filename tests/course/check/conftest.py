@@ -2,10 +2,10 @@
 
 import pytest
 
-from calibkit.course.check import attempt
+from calibkit.course.check import hints
 
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
     """A busy machine, or the first call in a process, takes no time from what is asked."""
-    monkeypatch.setattr(attempt, "PATIENCE", 10.0)
+    monkeypatch.setattr(hints, "PATIENCE", 10.0)

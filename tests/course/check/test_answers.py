@@ -5,10 +5,9 @@ alone, before a checker was read. When they were asked for the last time, all 29
 916 were refused: 742 with the name of a mistake, 10 with one said with "perhaps", 41 in words that
 say why nothing can be compared (an error, an argument that is changed, no number, too long), and
 123 with the first failing case, or the wrong shape, alone. Of the 282 replies to the second set
-241 were judged to name the mistake, 41 to be vague, none to mislead. All 1,480 further wrong
-answers were refused, too; `wrong_answers.py` keeps eight of them an exercise. The others went once
-their replies had been compared with those of the code before it was shortened: equal, word for
-word, but for line numbers.
+241 were judged to name the mistake, 41 to be vague, none to mislead. Of 1,480 further wrong
+answers, all refused, six to eight an exercise are kept. Replies to all were compared before and
+after the code was shortened: equal, word for word, but for line numbers.
 """
 
 import re

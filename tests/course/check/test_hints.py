@@ -1,13 +1,16 @@
-"""Which mistake is named: one that fits where the answer fails first, and most of the cases."""
+"""Which mistake is named, and which facts of wrong numbers: what holds in every case, or most."""
 
-from dataclasses import FrozenInstanceError
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 
 from calibkit.course import check
-from calibkit.course.check.attempt import Mistake
+from calibkit.course.check import hints, relations
 from calibkit.course.check.engine import exercise
+
+# Mistakes of an exercise
 
 
 def told(answer, mistakes, cases=range(1, 9)):
@@ -46,49 +49,222 @@ def test_a_mistake_is_named_where_there_is_one_case():
     assert "no seven." in told(lambda x: 7 * x, {"no seven.": lambda x: 7 * x}, [2])
 
 
-def test_a_mistake_that_fits_all_cases_and_no_probe_is_said_with_perhaps():
+def test_a_mistake_that_fits_no_probe_or_not_everywhere_is_said_with_perhaps():
     cases, mistakes = (1, 3, 10, 30), {"you doubled.": lambda x: 2 * x}
     assert "Not quite: you doubled." in told(lambda x: 2 * x, mistakes, cases)
     reply = told(lambda x: 2 * x if x in cases else 5 * x, mistakes, cases)
     assert "Perhaps: you doubled." in reply
-
-
-def test_what_does_not_fit_everywhere_is_said_with_perhaps():
-    mistakes = {"you raised it late.": lambda x: x if x < 6 else 2.3 * x}
-    reply = told(lambda x: x if x < 6 or x == 8 else 2.3 * x, mistakes)
+    late = {"you raised it late.": lambda x: x if x < 6 else 2.3 * x}
+    reply = told(lambda x: x if x < 6 or x == 8 else 2.3 * x, late)
     assert "Perhaps: you raised it late." in reply
 
 
-def test_an_argument_that_matters_to_nobody_is_not_called_ignored():
-    @exercise(cases={"a": (1.0, 2.0), "b": (5.0, 2.0)}, mistakes={})
-    def first(x, other):
-        """The first of two."""
-        return x
+# Facts of toy exercises
 
-    reply = first(lambda x, other: x + x**3 / 7).text
-    assert reply.startswith("Not quite")
-    assert "ignored" not in reply
+GENERATOR = torch.Generator().manual_seed(0)
 
 
-def test_a_mistake_stays_as_it_is():
-    with pytest.raises(FrozenInstanceError):
-        Mistake(abs, "the sign").hint = "other"
+def drawn(*shape):
+    return torch.rand(*shape, generator=GENERATOR, dtype=torch.float64) + 0.1
 
 
-def test_the_misleading_replies_of_the_first_readers_are_gone():
-    def larger(familiar, strange):
-        won = check.strange_auroc.reference(familiar, strange)
-        return max(won, 1 - won)
+TABLES = {f"{n} x {k}": (drawn(n, k), f) for n, k, f in ((3, 4, 2.0), (5, 2, 0.5), (4, 4, 3.0))}
+MASKED = {
+    f"{n} numbers": (drawn(n), torch.arange(n) % 3, scale)
+    for n, scale in ((5, 2.0), (7, 0.5), (9, 3.0), (6, 1.5))
+}
+LOGITS = {
+    f"logits of about {steep}": (steep * (drawn(30, 4) - 0.6), torch.arange(30) % 4, T)
+    for steep, T in ((18, 2.5), (4, 0.5), (7, 1.0), (10, 1.5), (4000, 1.0))
+}
 
-    assert "direction is reversed" not in check.strange_auroc(larger).text
-    means = check.strange_auroc(lambda a, b: float(a.mean() > b.mean())).text
-    assert "rounded up" not in means
-    assert "whole" in means
+
+@exercise(cases=TABLES, mistakes={})
+def scaled(x, factor):
+    """The table times the factor."""
+    return x * factor
 
 
-def test_the_commonest_wrong_noise_matrix_is_named():
-    def even(p):
-        beside = p[:, None] * (1 - torch.eye(len(p))) / (len(p) - 1)
-        return beside + torch.diag(1 - p)
+@exercise(cases=TABLES, mistakes={})
+def column_means(x, factor):
+    """The mean of each column times the factor, one number for each."""
+    return x.mean(dim=0) * factor
 
-    assert "p_i / (K - 1)" in check.noise_matrix(even).text
+
+@exercise(cases=MASKED, mistakes={})
+def masked_sum(x, kind, scale):
+    """The sum of sin(x) where kind is not 0, times scale."""
+    return (x.sin() * (kind != 0)).sum() * scale
+
+
+@exercise(cases={f"{n} rows": (drawn(n, 3),) for n in (4, 6, 5)}, mistakes={})
+def own_rows(x):
+    """The sine of each row's own sum of squares."""
+    return x.square().sum(dim=1).sin()
+
+
+@exercise(cases=LOGITS, mistakes={})
+def cooled_nll(logits, labels, T):
+    """The NLL at a temperature."""
+    return torch.nn.functional.cross_entropy(logits / T, labels)
+
+
+@exercise(cases={"a": (1.0, 2.0), "b": (5.0, 2.0)}, mistakes={})
+def first(x, other):
+    """The first of two."""
+    return x
+
+
+def smallest_mean(x, f):
+    return (x.mean(dim=0) * f).amin()
+
+
+def folded(x, f):
+    return torch.where(x * f > 0.8, 1 - x * f, x * f)
+
+
+def cosines_but_the_last(x):
+    return torch.cat([x[:-1].square().sum(dim=1).cos(), torch.ones(1)])
+
+
+def in_one_case(x, f):
+    return x * f * (1.3 if len(x) == 3 else 1.0 + x[0, 0])
+
+
+def overflowing_base_2(logits, labels, T):
+    p = (logits / T).softmax(dim=1)
+    return -p.gather(1, labels[:, None]).log2().mean()
+
+
+# fmt: off
+FACTS = [  # exercise, answer, what its reply holds
+    (scaled, lambda x, f: 1.3 * f * x, "each of your numbers is 1.3 times the answer"),
+    (scaled, lambda x, f: 2.302585093 * f * x, "ln 10, as if a logarithm had base 10"),
+    (scaled, lambda x, f: 1.004 * f * x, "They are close but not equal"),
+    (scaled, lambda x, f: f * x * x.shape[0] ** 0.5, "square root of the length of axis 0"),
+    (scaled, lambda x, f: f * x / len(x) ** 0.5, "too small by the factor of the square root"),
+    (scaled, lambda x, f: f * x / x.shape[1] * len(x), "axis 0 of `x` divided by the length"),
+    (scaled, lambda x, f: x * f * f**0.5, "too large by the factor of the square root of `fac"),
+    (scaled, lambda x, f: (x * f).flatten().roll(3).view(x.shape), "at other places"),
+    (scaled, folded, "each of them is 1 minus"),
+    (scaled, lambda x, f: (x * f).amax(dim=1), "the largest of the right numbers along axis 1"),
+    (scaled, lambda x, f: (x * f).round() * 2, "all your numbers are whole"),
+    (scaled, lambda x, f: f * x + x, "this is the answer plus `x`"),
+    (column_means, lambda x, f: x * f, "the answer is the mean of your numbers along axis 0"),
+    (column_means, smallest_mean, "the smallest of the right numbers along ax"),
+    (masked_sum, lambda x, k, s: (x.sin() * (k != 0)).square().sum() * 1.7, "when `scale` changes"),
+    (masked_sum, lambda x, k, s: 0.25, "the same whatever it is given"),
+    (own_rows, lambda x: x.square().sum(dim=1).sin() * (1 + x[:, 0].mean()),
+        "other rows of your result change with the first row of `x`"),
+    (own_rows, cosines_but_the_last, "does not change with the last row of `x`"),
+    (cooled_nll, overflowing_base_2, "the logarithm to base 2"),  # in ordinary cases
+    (cooled_nll, overflowing_base_2, "Besides, your result is infinite where numbers are large"),
+]
+NO_FACTS = [  # what its reply does not hold
+    (scaled, in_one_case, "times the answer"),
+    (scaled, in_one_case, "by the factor"),
+    (own_rows, lambda x: x.square().sum(dim=1).cos(), "rows of your result"),
+    (first, lambda x, other: x + x**3 / 7, "ignored"),  # an argument that matters to nobody
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(("asked", "answer", "words"), FACTS)
+def test_a_fact_is_told(asked, answer, words):
+    reply = asked(answer)
+    assert not reply
+    assert words in reply.text
+
+
+@pytest.mark.parametrize(("asked", "answer", "words"), NO_FACTS)
+def test_what_does_not_hold_everywhere_is_not_told(asked, answer, words):
+    reply = asked(answer)
+    assert reply.text.startswith("Not quite")
+    assert words not in reply.text
+
+
+def test_right_answers_pass_in_other_forms():
+    for asked in (scaled, column_means):
+        assert asked(lambda *arguments, asked=asked: asked.reference(*arguments).float())
+    assert masked_sum(lambda x, kind, scale: scale * x[kind > 0].sin().sum())
+    assert own_rows(lambda x: torch.stack([(row @ row).sin() for row in x]))
+
+
+def test_what_holds_of_few_numbers_is_not_told():
+    one = exercise(cases={"a": (2.0,)}, mistakes={})(lambda x: x)
+    tried = hints.Attempt(one, lambda x: 3.0, {"a": np.array(3.0)}, ["a"])
+    facts = (relations.factor, relations.order, relations.rows, relations.elsewhere)
+    assert [fact(tried) for fact in facts] == [None] * 4
+
+
+def test_a_slow_answer_is_asked_little(monkeypatch):
+    calls = []
+    clock = SimpleNamespace(process_time=lambda: 0.1 * len(calls))  # seconds of each call
+    monkeypatch.setattr(hints, "time", clock)
+    monkeypatch.setattr(hints, "PATIENCE", 0.5)
+
+    def answer(x, kind, scale):
+        calls.append(x)
+        return x.cos().sum() * (kind != 1).sum() ** scale
+
+    assert not masked_sum(answer)
+    assert len(calls) <= 2 * len(MASKED) + 5
+
+
+# Replies that misled a reader once
+
+
+# fmt: off
+def larger_area(familiar, strange):
+    won = check.strange_auroc.reference(familiar, strange)
+    return max(won, 1 - won)
+
+def even_noise(p):
+    beside = p[:, None] * (1 - torch.eye(len(p))) / (len(p) - 1)
+    return beside + torch.diag(1 - p)
+
+def all_but_one(probs, posterior):  # where n is 1, an answer that takes care of it is right
+    squares = (probs - posterior).square().sum(dim=1)
+    return squares.sum() / max(1, len(squares) - 1)
+
+def in_float32(words, start, moves, says):
+    start, moves, says = start.float(), moves.float(), says.float()
+    forward = start * says[:, words[0]]
+    for word in words[1:]:
+        forward = (forward @ moves) * says[:, word]
+    return forward.sum()
+
+def alike(translations, probs, prefix, words):  # all next words; the prefix tells cases apart
+    fits = (translations[:, : len(prefix)] == prefix).all(dim=1)
+    law = torch.bincount(translations[fits, len(prefix)], minlength=words) > 0
+    return law.double() / law.sum()
+
+def fixed_share(confidence, correct, coverage):
+    kept = confidence.argsort(descending=True)[: round(0.7 * len(confidence))]
+    return 1 - correct[kept].double().mean()
+
+REPLIES = [  # exercise, answer, what its reply holds, and what it does not
+    ("strange_auroc", larger_area, "", "direction is reversed"),
+    ("strange_auroc", lambda a, b: float(a.mean() > b.mean()), "whole", "rounded up"),
+    ("noise_matrix", even_noise, "p_i / (K - 1)", "rounded"),
+    ("avoidable_brier", all_but_one, "divided by n - 1", "whole"),
+    ("avoidable_brier", lambda p, q: (p.square() - q.square()).sum(dim=1).mean(),
+        "you compared how unsure the two are", "the sign is reversed"),
+    ("note_probability", in_float32, "too small for float32", "whole"),
+    ("note_probability", in_float32, "e-46, yours is 0.", "whole"),
+    # the reference does not move with the numbers themselves
+    ("selective_risk", lambda c, a, share: (c * ~a).sum(), "", "of `confidence`"),
+    ("selective_risk", fixed_share, "when `coverage` changes", "whole"),
+    ("next_law", alike, "when `probs` changes", "`prefix`"),
+    ("selection_cost", lambda s, w, e, c: (w + (e - w) * (s + c)) // e,
+        "all your numbers are whole", "ignored"),  # what a rounding hides
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(("name", "answer", "words", "never"), REPLIES)
+def test_a_reply_that_misled_is_mended(name, answer, words, never):
+    reply = check.EXERCISES[name](answer)
+    assert not reply
+    assert words in reply.text
+    assert never not in reply.text

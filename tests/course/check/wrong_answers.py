@@ -1,9 +1,7 @@
-"""Wrong answers as students write them: eight an exercise, with a word that the reply must hold.
+"""Wrong answers as students write them, six to eight an exercise, with a word of the reply.
 
-None stands where catching the mistake is enough: it has no name that a student would need. Each
-exercise has the two that are hardest to catch (wrong in the fewest cases), those with a reply that
-no other answer gets, and mistakes of the checker's own table in other code. What became of the
-larger sets that they were chosen from is told in `test_answers.py`.
+None stands where catching the mistake is enough: it has no name that a student would need. What
+became of the larger sets that they were chosen from is told in `test_answers.py`.
 """
 
 import math
