@@ -17,19 +17,6 @@ OPENING = 8  # cells within which the main slider stands, before anything is tra
 TRAINS = re.compile(r"\b(sweep\.run|training\.fit)\(")
 IMAGE = re.compile(r"<img\b[^>]*>")
 ALT = re.compile(r'\baria-label="([^"]+)"')
-# expressions on which readers stumbled whose second language is English
-RIDDLES = (
-    "claims more than it keeps",
-    "witness of itself",
-    "pay less and less",
-    "keeps the weights short",
-    "shouts",
-    "shy",
-    "smallest rise",
-    "aloud",
-    "still twin",
-    "hangs on",
-)
 
 
 def complaints(notebook, glossary: Mapping[str, str], lesson: str) -> list[str]:
@@ -39,14 +26,12 @@ def complaints(notebook, glossary: Mapping[str, str], lesson: str) -> list[str]:
     """
     return [
         *_predictions(notebook),
-        *_marks(notebook),
         *_times(notebook),
         *_opening(notebook),
         *_verdicts(notebook),
         *_answer(notebook),
         *_images(notebook),
         *_terms(notebook, glossary, lesson),
-        *_language(notebook),
         *_plain_code(notebook),
     ]
 
@@ -54,11 +39,9 @@ def complaints(notebook, glossary: Mapping[str, str], lesson: str) -> list[str]:
 def of_evidence(notebook) -> list[str]:
     """Every part of the pattern that evidence breaks, in words."""
     return [
-        *_marks(notebook),
         *_compared(notebook),
         *_concluded(notebook),
         *_images(notebook),
-        *_language(notebook),
     ]
 
 
@@ -124,21 +107,10 @@ def _predictions(notebook) -> Iterator[str]:
             yield f"folded cell {cell.source[:40]!r} does not begin with {folded_outputs.GUESS!r}"
 
 
-def _marks(notebook) -> Iterator[str]:
-    for cell in code_cells(notebook):
-        if "NBVAL" in cell.source:
-            yield f"a test's mark stands in the cell {cell.source[:40]!r}; use a tag"
-
-
 def _times(notebook) -> Iterator[str]:
-    sittings = stated_minutes(notebook)
+    sittings = syllabus.times(prose(notebook)).all  # minutes, as the head states them
     if not sittings or max(sittings) > MINUTES:
         yield f"states no sittings of {MINUTES} minutes at most: **Time.** 30 minutes; 20 more for"
-
-
-def stated_minutes(notebook) -> list[int]:
-    """The minutes of each sitting, as the head of a lesson states them."""
-    return syllabus.times(prose(notebook)).all
 
 
 def _answer(notebook) -> Iterator[str]:
@@ -226,33 +198,21 @@ def _terms(notebook, glossary: Mapping[str, str], lesson: str) -> Iterator[str]:
             yield f"does not set {term!r} in bold, though the glossary says that it is defined here"
 
 
-def _language(notebook) -> Iterator[str]:
-    text = _plain(prose(notebook))
-    yield from (f"says {words!r}" for words in RIDDLES if re.search(rf"\b{words}\b", text))
-
-
 def _plain_code(notebook) -> Iterator[str]:
-    """What a student would have to unpick: nested comprehensions, slices with a step."""
-    for cell in code_cells(notebook):
-        lines = cell.source.split("\n")
-        if len(lines) > VISIBLE_LINES and not hidden(cell, "source_hidden"):
-            yield f"{len(lines)} visible lines in the cell {lines[0][:40]!r}; wants {VISIBLE_LINES}"
+    """What a student would have to unpick: long cells, nested loops, slices with a step."""
     kinds = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
     for cell in code_cells(notebook):
         if hidden(cell, "source_hidden"):
             continue
-        tree = ast.parse(cell.source)
-        outer = [node for node in ast.walk(tree) if isinstance(node, kinds)]
-        nested = [n for o in outer for n in ast.walk(o) if n is not o and isinstance(n, kinds)]
-        if nested:
-            yield f"a nested comprehension in the cell {cell.source[:40]!r}"
-        if any(isinstance(n, ast.Slice) and n.step is not None for n in ast.walk(tree)):
-            yield f"a slice with a step in the cell {cell.source[:40]!r}"
-
-
-def unfolded(notebook) -> str:
-    """The prose that a reader sees who opens nothing."""
-    return re.sub(r"<details>.*?</details>", "", prose(notebook), flags=re.DOTALL)
+        lines, where = cell.source.split("\n"), f"in the cell {cell.source[:40]!r}"
+        if len(lines) > VISIBLE_LINES:
+            yield f"{len(lines)} visible lines {where}; wants {VISIBLE_LINES}"
+        nodes = [*ast.walk(ast.parse(cell.source))]
+        outer = [node for node in nodes if isinstance(node, kinds)]
+        if any(n is not o and isinstance(n, kinds) for o in outer for n in ast.walk(o)):
+            yield f"a nested comprehension {where}"
+        if any(isinstance(n, ast.Slice) and n.step is not None for n in nodes):
+            yield f"a slice with a step {where}"
 
 
 def _without_code(text: str) -> str:

@@ -8,8 +8,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from calibkit.course import checkout, execution
-from tests.notebooks import lint
+from calibkit.course import execution
 
 PARAMETERS = new_code_cell('SCALE = "smoke"', metadata={"tags": ["parameters"]})
 SANITIZE = Path(__file__).with_name("nbval_sanitize.cfg")
@@ -34,37 +33,6 @@ def nbval(path):
     return done.returncode, done.stdout
 
 
-def hand_made_part(tmp_path, change=lambda text: text):
-    """Notebook 01 up to its first checked cell, with that cell's stored output changed."""
-    lesson = checkout.lessons("01")[0]
-    cells = nbformat.read(lesson.notebook, as_version=4).cells
-    opening = next(c for c in cells if "explorers.stored" in c.source)
-    opening.source = "from calibkit.course import explorers"  # the stored file lies elsewhere
-    end = next(i for i, c in enumerate(cells) if c.cell_type == "code" and lint.compared(c))
-    output = cells[end].outputs[0]
-    output.text = change(output.text)
-    path = tmp_path / "part.ipynb"
-    nbformat.write(
-        new_notebook(cells=cells[: end + 1], metadata={"kernelspec": execution.KERNEL}), path
-    )
-    return path
-
-
-def test_the_stored_numbers_are_reproduced(tmp_path):
-    status, said = nbval(hand_made_part(tmp_path))
-    assert status == 0, said
-
-
-def test_a_changed_word_fails(tmp_path):
-    def change(text):
-        assert "HOLDS" in text
-        return text.replace("HOLDS", "REVERSED", 1)
-
-    status, said = nbval(hand_made_part(tmp_path, change))
-    assert status == 1
-    assert "REVERSED" in said
-
-
 VERDICT = (
     "# NBVAL_CHECK_OUTPUT\n"
     "print('M6 {word}: it grows | +0.{digits} [+0.010, +0.020] 95% over 5 seeds')"
@@ -82,38 +50,29 @@ def test_a_verdicts_word_is_compared_and_its_digits_are_not(tmp_path, word, digi
     assert nbval(path)[0] == status
 
 
-def test_a_misspelt_parameter_fails(tmp_path):
-    with pytest.raises(execution.NotebookError, match=r"unknown parameter SKALE.*SCALE"):
-        execution.execute(notebook("1"), parameters={"SKALE": "smoke"}, cwd=tmp_path)
+HIDDEN = "import ipywidgets\nipywidgets.interact(lambda n: 1 / n, n=ipywidgets.IntSlider(0))"
+EXPLORER = """from calibkit.course.explorers import Explorer, Frame, Slider
+Explorer(lambda n: Frame((), str(1 / (n - 3))), Slider("n", [1, 2, 3]), description="d")"""
 
 
-def test_a_raising_cell_fails(tmp_path):
-    with pytest.raises(execution.NotebookError, match="ZeroDivisionError"):
-        execution.execute(notebook("1 / 0"), cwd=tmp_path)
+@pytest.mark.parametrize(
+    ("code", "parameters", "words"),
+    [
+        ("1", {"SKALE": "smoke"}, r"unknown parameter SKALE.*SCALE"),
+        ("1 / 0", {}, "ZeroDivisionError"),
+        (HIDDEN, {}, r"callback raised.*ZeroDivisionError"),  # in the state of the widget alone
+        (EXPLORER, {}, "ZeroDivisionError"),  # at its last position
+    ],
+)
+def test_what_goes_wrong_fails(tmp_path, code, parameters, words):
+    with pytest.raises(execution.NotebookError, match=words):
+        execution.execute(notebook(code), parameters=parameters, cwd=tmp_path)
 
 
 def test_a_cell_that_does_not_end_fails(tmp_path, monkeypatch):
     monkeypatch.setitem(execution.CELL_LIMITS, "laptop", 1)
     with pytest.raises(execution.NotebookError, match="a cell took longer than 1 s"):
         execution.execute(notebook("import time; time.sleep(60)"), cwd=tmp_path)
-
-
-def test_an_error_hidden_in_a_widgets_state_fails(tmp_path):
-    raising = (
-        "import ipywidgets\n"
-        "ipywidgets.interact(lambda noise: 1 / noise, noise=ipywidgets.IntSlider(0))"
-    )
-    with pytest.raises(execution.NotebookError, match=r"callback raised.*ZeroDivisionError"):
-        execution.execute(notebook(raising), cwd=tmp_path)
-
-
-def test_an_explorer_fails_in_its_cell_at_any_position(tmp_path):
-    raising = (
-        "from calibkit.course.explorers import Explorer, Frame, Slider\n"
-        "Explorer(lambda n: Frame((), str(1 / (n - 3))), Slider('n', [1, 2, 3]), description='d')"
-    )
-    with pytest.raises(execution.NotebookError, match="ZeroDivisionError"):
-        execution.execute(notebook(raising), cwd=tmp_path)
 
 
 def test_parameters_reach_the_notebook_and_outputs_are_kept(tmp_path):

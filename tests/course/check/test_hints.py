@@ -97,12 +97,6 @@ def masked_sum(x, kind, scale):
     return (x.sin() * (kind != 0)).sum() * scale
 
 
-@exercise(cases={f"{n} rows": (drawn(n, 3),) for n in (4, 6, 5)}, mistakes={})
-def own_rows(x):
-    """The sine of each row's own sum of squares."""
-    return x.square().sum(dim=1).sin()
-
-
 @exercise(cases=LOGITS, mistakes={})
 def cooled_nll(logits, labels, T):
     """The NLL at a temperature."""
@@ -123,10 +117,6 @@ def folded(x, f):
     return torch.where(x * f > 0.8, 1 - x * f, x * f)
 
 
-def cosines_but_the_last(x):
-    return torch.cat([x[:-1].square().sum(dim=1).cos(), torch.ones(1)])
-
-
 def in_one_case(x, f):
     return x * f * (1.3 if len(x) == 3 else 1.0 + x[0, 0])
 
@@ -141,10 +131,6 @@ FACTS = [  # exercise, answer, what its reply holds
     (scaled, lambda x, f: 1.3 * f * x, "each of your numbers is 1.3 times the answer"),
     (scaled, lambda x, f: 2.302585093 * f * x, "ln 10, as if a logarithm had base 10"),
     (scaled, lambda x, f: 1.004 * f * x, "They are close but not equal"),
-    (scaled, lambda x, f: f * x * x.shape[0] ** 0.5, "square root of the length of axis 0"),
-    (scaled, lambda x, f: f * x / len(x) ** 0.5, "too small by the factor of the square root"),
-    (scaled, lambda x, f: f * x / x.shape[1] * len(x), "axis 0 of `x` divided by the length"),
-    (scaled, lambda x, f: x * f * f**0.5, "too large by the factor of the square root of `fac"),
     (scaled, lambda x, f: (x * f).flatten().roll(3).view(x.shape), "at other places"),
     (scaled, folded, "each of them is 1 minus"),
     (scaled, lambda x, f: (x * f).amax(dim=1), "the largest of the right numbers along axis 1"),
@@ -154,16 +140,11 @@ FACTS = [  # exercise, answer, what its reply holds
     (column_means, smallest_mean, "the smallest of the right numbers along ax"),
     (masked_sum, lambda x, k, s: (x.sin() * (k != 0)).square().sum() * 1.7, "when `scale` changes"),
     (masked_sum, lambda x, k, s: 0.25, "the same whatever it is given"),
-    (own_rows, lambda x: x.square().sum(dim=1).sin() * (1 + x[:, 0].mean()),
-        "other rows of your result change with the first row of `x`"),
-    (own_rows, cosines_but_the_last, "does not change with the last row of `x`"),
     (cooled_nll, overflowing_base_2, "the logarithm to base 2"),  # in ordinary cases
     (cooled_nll, overflowing_base_2, "Besides, your result is infinite where numbers are large"),
 ]
 NO_FACTS = [  # what its reply does not hold
     (scaled, in_one_case, "times the answer"),
-    (scaled, in_one_case, "by the factor"),
-    (own_rows, lambda x: x.square().sum(dim=1).cos(), "rows of your result"),
     (first, lambda x, other: x + x**3 / 7, "ignored"),  # an argument that matters to nobody
 ]
 # fmt: on
@@ -187,14 +168,12 @@ def test_right_answers_pass_in_other_forms():
     for asked in (scaled, column_means):
         assert asked(lambda *arguments, asked=asked: asked.reference(*arguments).float())
     assert masked_sum(lambda x, kind, scale: scale * x[kind > 0].sin().sum())
-    assert own_rows(lambda x: torch.stack([(row @ row).sin() for row in x]))
 
 
 def test_what_holds_of_few_numbers_is_not_told():
     one = exercise(cases={"a": (2.0,)}, mistakes={})(lambda x: x)
     tried = hints.Attempt(one, lambda x: 3.0, {"a": np.array(3.0)}, ["a"])
-    facts = (relations.factor, relations.order, relations.rows, relations.elsewhere)
-    assert [fact(tried) for fact in facts] == [None] * 4
+    assert [fact(tried) for fact in (relations.factor, relations.places)] == [None] * 2
 
 
 def test_a_slow_answer_is_asked_little(monkeypatch):
@@ -252,8 +231,6 @@ REPLIES = [  # exercise, answer, what its reply holds, and what it does not
         "you compared how unsure the two are", "the sign is reversed"),
     ("note_probability", in_float32, "too small for float32", "whole"),
     ("note_probability", in_float32, "e-46, yours is 0.", "whole"),
-    # the reference does not move with the numbers themselves
-    ("selective_risk", lambda c, a, share: (c * ~a).sum(), "", "of `confidence`"),
     ("selective_risk", fixed_share, "when `coverage` changes", "whole"),
     ("next_law", alike, "when `probs` changes", "`prefix`"),
     ("selection_cost", lambda s, w, e, c: (w + (e - w) * (s + c)) // e,
