@@ -13,7 +13,7 @@ from scipy.special import lambertw
 from torch.nn.functional import one_hot
 
 from calibkit.course import check
-from calibkit.course.check import common_mistakes, engine, running
+from calibkit.course.check import engine, running
 
 
 def gap(p, y):
@@ -33,32 +33,24 @@ def said(name, answer):
 # The forms of an answer
 
 
-@pytest.mark.parametrize(
-    "form",
-    [
-        lambda rows: rows.tolist(),
-        lambda rows: tuple(map(tuple, rows.tolist())),
-        lambda rows: [[entry.clone().requires_grad_() for entry in row] for row in rows],
-        lambda rows: [list(row) for row in rows],
-        lambda rows: rows.clone().requires_grad_(),
-        lambda rows: np.asmatrix(rows.numpy()),
-    ],
-)
+# fmt: off
+@pytest.mark.parametrize("form", [
+    lambda rows: rows.tolist(),
+    lambda rows: tuple(map(tuple, rows.tolist())),
+    lambda rows: [[entry.clone().requires_grad_() for entry in row] for row in rows],
+    lambda rows: rows.clone().requires_grad_(),
+    lambda rows: np.asmatrix(rows.numpy()),
+])
 def test_tables_in_any_form_are_taken(form):
     assert check.noise_matrix(lambda p: form(torch.diag(1 - p) + p[:, None] * p / p.sum()))
 
-
 @pytest.mark.parametrize(
-    "kind",
-    [np.float32, Fraction, torch.tensor, lambda x: [x], lambda x: np.array([[x]]), np.float64],
-)
+    "kind", [np.float32, Fraction, torch.tensor, lambda x: [x], lambda x: np.array([[x]])])
 def test_one_number_in_any_form_is_taken(kind):
     reply = check.signed_gap(lambda p, y, scale=1: kind(float(gap(p, y))))
     assert repr(reply) == "Correct: signed_gap agrees on all 11 cases."
     assert bool(reply) is True
 
-
-# fmt: off
 def no_return(probs, labels):
     if len(labels) > 1:
         return gap(probs, labels)
@@ -109,23 +101,18 @@ CHANCE = np.random.default_rng(0)
 SAID = [  # exercise, answer, what its reply holds
     # the call
     ("brier", 0.3, "Pass the function itself, check.brier(your_function), not its result (float)."),
-    ("brier", None, "function itself"),
     ("signed_gap", lambda p: 0, "takes (p), but it is called with 2 argument(s): (probs, labels)"),
     ("signed_gap", lambda labels, probs: gap(probs, labels),
         "(labels, probs), but it is called with (probs, labels), in this order"),
     ("signed_gap", spoils, "changes its argument `probs`"),
-    ("signed_gap", spoils, "probs.clone()"),
     ("signed_gap", spoils_labels, "changes its argument `labels`"),
     # what is no number
     ("signed_gap", lambda p, y: complex(gap(p, y)), "real part"),
-    ("signed_gap", lambda p, y: torch.complex(gap(p, y), gap(p, y)), "real part"),
     ("gamma_star", lambda p0: lambertw(-0.1, -1), "real part"),
     ("signed_gap", lambda p, y: "0.5", "text"),
     ("signed_gap", lambda p, y: ["0.5", 1], "no number"),
     ("signed_gap", lambda p, y: (x for x in p), "generator"),
-    ("signed_gap", lambda p, y: map(float, y), "generator"),
     ("signed_gap", lambda p, y: gap, "a function (are the brackets"),
-    ("signed_gap", lambda p, y: {1: 2}, "dict"),
     ("signed_gap", lambda p, y: (None, 0.5), "a tuple with something in it"),
     ("signed_gap", lambda p, y: [[1, 2], [3]], "different lengths"),
     ("signed_gap", lambda p, y: p.max(dim=1), "the pair that `max` gives. Take its `.values`"),
@@ -179,12 +166,10 @@ SAID = [  # exercise, answer, what its reply holds
     ("noise_matrix", lambda p: torch.outer(p, p) + 0.05, "each row must sum to 1"),
     ("brier", lambda p, y: check.brier.reference(p, p.argmax(1)), "predicted class"),
     ("brier", lambda p, y: check.brier.reference(p.softmax(1), y), "softmax twice"),
-    ("brier", lambda p, y: check.brier.reference(p, y) + 0.001, "close but not equal"),
     ("bin_index", lambda c, bins: 1.37 * check.bin_index.reference(c, bins) + 0.01,
         "a whole number was expected"),
     ("brier", lambda p, y: -(p[range(len(y)), y].double() ** 2).sum(), "negative"),
     ("other_prior", lambda p, old, new: check.other_prior.reference(p, new, old), "exchanged"),
-    ("gamma_star", lambda p0: check.gamma_star.reference(p0 / 2), "half of p0"),
 ]
 # fmt: on
 
@@ -250,14 +235,6 @@ def test_a_refusal_on_the_way_comes_after_an_earlier_wrong_case():
 
     assert "per cent" in said("signed_gap", wrong_first)
     assert "ZeroDivisionError" in said("signed_gap", right_first)
-
-
-@pytest.mark.parametrize("word", common_mistakes.FACTORS)
-def test_each_wrong_factor_is_named(word):
-    if "K" not in word:  # gap_interval asks for three numbers, whatever the classes
-        right, factor = check.gap_interval.reference, common_mistakes.FACTORS[word]
-        told = said("gap_interval", lambda p, y: factor({"p": p}) * right(p, y))
-        assert word in told or "the sign is reversed" in told
 
 
 def test_two_mistakes_at_once_are_both_named():

@@ -55,20 +55,6 @@ def test_a_right_answer_is_kept_with_what_it_needs_and_read_again(folder):
     assert mine.ece.__module__ == "mine"
 
 
-def test_two_pieces_share_their_imports(folder):
-    assert check.keep(cell(ECE))
-    gap = cell(
-        "import torch\ndef my_signed_gap(probs, labels):\n"
-        "    hit = probs.argmax(1) == labels\n"
-        "    return (torch.amax(probs, 1).double() - hit.double()).mean()\n",
-        "my_signed_gap",
-    )
-    assert check.keep(gap)
-    code = (folder / "mine.py").read_text(encoding="utf-8")
-    assert code.count("import torch") == 1
-    assert mine.whose("ece", "signed_gap") == "ece: yours, signed_gap: yours"
-
-
 def test_nothing_is_overwritten_unasked(folder):
     assert check.keep(cell(ECE))
     before = (folder / "mine.py").read_text(encoding="utf-8")
@@ -127,11 +113,6 @@ def test_a_folder_that_cannot_be_written_is_told(folder, monkeypatch):
     assert told
     assert "stands in" in told.text
     assert mine.ece is check.ece.reference
-
-
-@pytest.mark.parametrize("name", ["ece", "gap_interval"])
-def test_without_a_file_the_courses_stands_in(name):
-    assert getattr(mine, name) is getattr(check, name).reference
 
 
 def test_only_what_an_exercise_asks_for_can_be_imported():
