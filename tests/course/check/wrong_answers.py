@@ -496,9 +496,6 @@ SELECTION_COST = [
     (lambda s, w, e, c: round((w + (e - w) * (s + c)) / e, 2), "2 decimals"),
 ]
 
-def exact_gap(posterior, labels):
-    return posterior.amax(1).mean() - (posterior.argmax(1) == labels).double().mean()
-
 def token_gap(p, y):
     return p.amax(2) - (p.argmax(2) == y).double()
 
