@@ -37,7 +37,7 @@ export function serveAudit(port) {
 }
 
 function valuesOf(column) {
-  if (holdsFractions(column) || column.mixed) return [];
+  if (holdsFractions(column)) return [];
   const word = (row) => (column.words ? column.words[row].trim() : wordAt(column, row));
   const words = [...new Set(column.filled().slice(0, 2000).map(word))];
   return words.length > 20 ? [] : words.sort();

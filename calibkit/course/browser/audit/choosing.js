@@ -1,7 +1,7 @@
 // Which columns are labels and scores: what the convention takes unasked, and not all of that. What
 // is not clear is asked, with three lists. As calibkit.auditing.columns.
 import { CONFIDENCE_NAMES, CORRECT_NAMES, LABEL_NAMES, SCORE_NAMES, WRONG_NAMES } from "./names.js";
-import { ask, refuse, unsure } from "./refusals.js";
+import { ask, unsure } from "./refusals.js";
 import { bare, isMark, isOfParts, wordsIn } from "./names.js";
 import { holdsBinary, holdsFractions, isNumber } from "./table.js";
 import { quoted } from "./python_words.js";
@@ -39,11 +39,6 @@ export function chosen(table, asked) {
 function labelAmong(table, groups) {
   const free = table.names.filter((name) => name !== groups && !holdsFractions(table.of(name)));
   const [named, marks] = [LABEL_NAMES, CORRECT_NAMES].map((own) => free.filter((name) => own.has(bare(name))));
-  const held = named.length > 1 && !marks.length ? named.map((name) => wordsIn(table.of(name))) : [];
-  const differ = new Set(held.map((words) => words.join("\0"))).size === named.length;
-  if (held.length && differ && held.every((words) => new Set(words).size > 1)) {
-    refuse(`the labels may be ${named.map(quoted).join(" or ")}, which differ: say which, --label`);
-  }
   const [one, ...more] = [...named, ...marks];
   return one && !more.length ? one : ask("Which column holds the labels?", {}, "label", "scores", "positive");
 }

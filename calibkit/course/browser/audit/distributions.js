@@ -1,6 +1,5 @@
 // Laws and ranks: the normal law, Student's, that of hits with chances of their own; ranks of numbers.
 // As calibkit.auditing.hits_test and scipy.stats.
-import { Z } from "../shared/metrics.js";
 
 // The chance of a standard normal number below x.
 export const normalBelow = (x) => (x < 0 ? tail(-x) : 1 - tail(x));
@@ -21,34 +20,31 @@ function tail(x) {
   return density / (x + part);
 }
 
+const QUANTILES = new Map(); // of Student's t, by its degrees of freedom
+
 // The number that Student's t exceeds on either side in 5 % of all cases.
 export function studentQuantile(freedom) {
-  if (freedom >= 200) return farQuantile(freedom);
-  // t = sqrt(freedom) tan(angle) has a density in proportion to cos(angle) ^ (freedom - 1)
-  const upTo = (end) => simpson((angle) => Math.cos(angle) ** (freedom - 1), end), all = upTo(Math.PI / 2);
-  let low = 0, high = Math.PI / 2;
-  for (let halving = 0; halving < 60; halving += 1) {
+  if (!QUANTILES.has(freedom)) QUANTILES.set(freedom, quantile(freedom));
+  return QUANTILES.get(freedom);
+}
+
+// t = sqrt(freedom) tan(angle) has a density in proportion to cos(angle) ^ (freedom - 1).
+function quantile(freedom) {
+  const whole = Math.min(Math.PI / 2, 10 / Math.sqrt(freedom)), each = 400; // nothing is left beyond
+  const upTo = (end) => {
+    const density = (k) => Math.cos((k * end) / each) ** (freedom - 1);
+    let sum = density(0) + density(each);
+    for (let k = 1; k < each; k += 1) sum += (k % 2 ? 4 : 2) * density(k);
+    return (sum * end) / each / 3; // by Simpson's rule
+  };
+  const all = upTo(whole);
+  let low = 0, high = whole;
+  for (let halving = 0; halving < 50; halving += 1) {
     const middle = (low + high) / 2;
     if (upTo(middle) < 0.95 * all) low = middle;
     else high = middle;
   }
   return Math.sqrt(freedom) * Math.tan(low);
-}
-
-// By its expansion in 1 / freedom (Fisher & Cornish 1960).
-function farQuantile(freedom) {
-  const z = Z, v = 1 / freedom;
-  return z + v * ((z ** 3 + z) / 4
-    + v * ((5 * z ** 5 + 16 * z ** 3 + 3 * z) / 96
-      + v * ((3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / 384
-        + v * ((79 * z ** 9 + 776 * z ** 7 + 1482 * z ** 5 - 1920 * z ** 3 - 945 * z) / 92160))));
-}
-
-function simpson(f, end, steps = 400) {
-  const width = end / steps;
-  let sum = f(0) + f(end);
-  for (let k = 1; k < steps; k += 1) sum += (k % 2 ? 4 : 2) * f(k * width);
-  return (sum * width) / 3;
 }
 
 const NORMAL_FROM = 30; // variance of the number of hits from which its law is taken for a normal one

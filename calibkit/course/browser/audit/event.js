@@ -4,7 +4,7 @@ import { ascending } from "./distributions.js";
 import { costsOf } from "./costs.js";
 import { eventRows } from "./judging.js";
 import { Measured } from "./measuring.js";
-import { NONE, estimate, meanEnds, meanOf } from "./estimates.js";
+import { estimate, meanEnds, meanOf } from "./estimates.js";
 
 const THRESHOLDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 
@@ -21,11 +21,7 @@ export function eventOf(before, after, names, costs) {
     ...(costs && { costs: costsOf([["as it is", mine.rows], ["temperature", cooled.rows]], costs) }) };
 }
 
-// NLL, Brier score and ECE; the Brier score as (p - y)^2, half of the sum over both classes.
-function three({ nll, brier, ece }) {
-  const half = brier.known ? [brier.low / 2, brier.high / 2] : NONE;
-  return { nll, brier: estimate(brier.value / 2, half), ece };
-}
+const three = ({ nll, brier, ece }) => ({ nll, brier, ece });
 
 // The chance that a row with the event scores above one without it, ties counted half.
 function aucOf({ rows: { confidence, correct, n }, covers }) {

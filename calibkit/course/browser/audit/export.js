@@ -5,7 +5,8 @@ import { MEASURES } from "./measuring.js";
 const LEVEL = 0.95;
 export const DRAWN = ["ece", "ada_ece", "overconfidence_error"];
 const LEFT_OUT = [
-  ...DRAWN.map((name) => `the interval of ${MEASURES[name]}`), "the interval of the difference in ECE", "Platt scaling",
+  "smooth ECE", ...DRAWN.map((name) => `the interval of ${MEASURES[name]}`), "the interval of the difference in ECE",
+  "Platt scaling",
 ];
 
 // found: of audit. drawn: of testOf. version: of calibkit.

@@ -48,7 +48,7 @@ export function table(caption, head, rows) {
 
 // A row a measure. What has no interval because the command draws it at random has a mark.
 export function compared(first, second, gain) {
-  return Object.entries(MEASURES).map(([name, words]) => {
+  return Object.entries(MEASURES).filter(([name]) => first[name].value !== null).map(([name, words]) => {
     const mark = DRAWN.includes(name) ? '<span class="mark"> *</span>' : "";
     const others = second ? [cell(name, second[name]), cell(name, gain[name], true)] : [];
     return [words + mark, cell(name, first[name]), ...others];

@@ -56,8 +56,10 @@ function softmax(values, start, probs, temperature, label) {
   return (values[start + label] - most) / temperature - Math.log(sum);
 }
 
-// The rows of a binary model as forecasts of class 1: how probable it is, whether it came.
+// The rows of a binary model as forecasts of class 1: how probable it is, whether it came. Their
+// Brier score is (p - y)^2, half of the sum over both classes.
 export function eventRows(rows) {
   const confidence = rows.confidence.map((said, row) => (rows.predicted[row] === 1 ? said : 1 - said));
-  return { ...rows, confidence, correct: Uint8Array.from(rows.labels), predicted: new Int32Array(rows.n).fill(1) };
+  const brier = rows.brier.map((score) => score / 2), predicted = new Int32Array(rows.n).fill(1);
+  return { ...rows, confidence, brier, correct: Uint8Array.from(rows.labels), predicted };
 }

@@ -1,8 +1,7 @@
 // Every measure of a sample, with its interval where a formula gives it; and paired differences.
-// As calibkit.auditing.measures, whose intervals of binned errors are drawn at random.
+// As calibkit.auditing.measures, whose intervals of binned errors are drawn at random; without smooth ECE.
 import { BINS, eceOf, mceOf, reliability } from "../shared/metrics.js";
 import { NONE, estimate, meanEnds, meanOf, shareEnds } from "./estimates.js";
-import { smoothEce } from "./smooth_ece.js";
 import { areaUnderRisk } from "./risk.js";
 
 export const MEASURES = {
@@ -26,7 +25,7 @@ export class Measured {
     const over = sumOver(this.wide, (gapOf, said) => said * Math.max(gapOf, 0));
     this.values = {
       accuracy: meanOf(this.each.accuracy), confidence: meanOf(confidence), gap: meanOf(gap),
-      ece: eceOf(this.wide), ada_ece: eceOf(even), debiased_ece: debiased(even), smooth_ece: smoothEce(rows),
+      ece: eceOf(this.wide), ada_ece: eceOf(even), debiased_ece: debiased(even), smooth_ece: NaN,
       mce: mceOf(this.wide), overconfidence_error: over,
       classwise_ece: residual.reduce((sum, value) => sum + Math.abs(value), 0) / n / classes,
       nll: meanOf(nll), brier: meanOf(brier), aurc: this.aurc.area,

@@ -1,5 +1,4 @@
 // What the name of a column, and a label, says: the lists of calibkit.auditing.names, and its rules.
-import { demandUnmixed } from "./table.js";
 import { folded } from "./python_words.js";
 import { unsure } from "./refusals.js";
 
@@ -65,7 +64,7 @@ export function wordAt(column, row) {
 }
 
 // The words of all rows that have one.
-export const wordsIn = (column) => demandUnmixed(column).filled().map((row) => wordAt(column, row));
+export const wordsIn = (column) => column.filled().map((row) => wordAt(column, row));
 
 // Which of two labels is surely the positive one, or null.
 export function knownPositive(labels) {

@@ -28,7 +28,6 @@ export function fixed(value, digits) {
   return (middle ? (down % 2 ? down + 1 : down) / 10 ** digits : value).toFixed(digits);
 }
 
-
 // repr(text).
 export function quoted(text) {
   const mark = text.includes("'") && !text.includes('"') ? '"' : "'";

@@ -10,7 +10,6 @@ import { ask, refuse, unsure } from "./refusals.js";
 import { checkClasses, checkOne } from "./checks.js";
 import { contentOf, sumsTo } from "./content.js";
 import { chosen } from "./choosing.js";
-import { demandUnmixed } from "./table.js";
 import { inOrder, quoted } from "./python_words.js";
 
 const KIND_WORDS = { logits: "logits", percent: "per cent, divided by 100" };
@@ -31,7 +30,7 @@ export function read(table, asked) {
   const lost = table.length - n;
   const told = [toldOf(table, found, asked), lost ? `${lost} of ${table.length} rows left out` : "",
     scored === "probs" ? "" : `taken as ${KIND_WORDS[scored]}`, of.told];
-  const groups = asked.groups === null ? null : demandUnmixed(part.of(asked.groups));
+  const groups = asked.groups === null ? null : part.of(asked.groups);
   const kind = found.answers ? "confidence" : scored === "logits" ? "logits" : "probs";
   return { scores, classes: columns.length, labels: of.labels, kind, scored, names: of.names, groups, costs: asked.costs,
     label: found.label, told: told.filter(Boolean).join("; "), rows: Uint32Array.from(rows) };

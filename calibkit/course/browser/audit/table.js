@@ -1,13 +1,11 @@
 // A table: columns by their names, in order.
-import { floatText, quoted } from "./python_words.js";
-import { unsure } from "./refusals.js";
+import { floatText } from "./python_words.js";
 
 export class Column {
   // kind: "i" whole numbers, "f" numbers, "b" true and false, "O" words: the letters of numpy.
   // numbers: a Float64Array, NaN where one is missing; words: texts, null where one is missing.
-  // mixed: whether some words may be read as others, in pieces of the file.
-  constructor(name, kind, numbers, words, mixed = false) {
-    Object.assign(this, { name, kind, numbers, words, mixed });
+  constructor(name, kind, numbers, words) {
+    Object.assign(this, { name, kind, numbers, words });
     this.length = (numbers ?? words).length;
   }
 
@@ -25,7 +23,7 @@ export class Column {
   rows(kept) {
     const part = (values) => (values ? kept.map((row) => values[row]) : null);
     const numbers = this.numbers ? Float64Array.from(kept, (row) => this.numbers[row]) : null;
-    return new Column(this.name, this.kind, numbers, part(this.words), this.mixed);
+    return new Column(this.name, this.kind, numbers, part(this.words));
   }
 
   places() {
@@ -56,12 +54,6 @@ export class Table {
     return kept.length === this.length ? this
       : new Table(this.columns.map((column) => column.rows(kept)), kept.length);
   }
-}
-
-// A column whose words count.
-export function demandUnmixed(column) {
-  if (column.mixed) unsure(`Column ${quoted(column.name)} holds numbers, or true and false, among words.`);
-  return column;
 }
 
 // --- what a column holds ---

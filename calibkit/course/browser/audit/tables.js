@@ -67,6 +67,6 @@ export function methodSection({ calibkit, bins }, command) {
   return `<h2>How this was made, and what is left out</h2><p>calibkit ${escaped(calibkit)} in this browser: ${bins} bins of
 equal width, closed on the right; 95 % intervals from rows that are independent of one another. Accuracy has Wilson's, means
 have Student's with a term for their skewness. The halves of the temperature and the draws of the test are those of the
-command, so that its numbers are the same.</p><p>Left out are the intervals of binned errors, Platt scaling, a second
-model, clusters and weights. The command has them:</p><p><code>${escaped(command)}</code></p>`;
+command, so that its numbers are the same.</p><p>Left out are smooth ECE, the intervals of binned errors, Platt scaling, a
+second model, clusters and weights. The command has them:</p><p><code>${escaped(command)}</code></p>`;
 }

@@ -9,7 +9,7 @@ import { listed, quoted } from "./python_words.js";
 
 const MISSING = ["", "nan", "NaN", "NAN", "NA", "N/A", "n/a", "#N/A", "<NA>", "null", "NULL", "-nan"];
 const NUMBER = /^[-+]?[\d.,]*\d[\d.,]*([eE][-+]?\d+)?\s*%?$/;
-const LOOKED_AT = 50; // lines that tell how a text is laid out
+const LOOKED_AT = 2 ** 20; // letters that tell how a text is laid out
 
 export function decode(bytes) {
   const marks = (bytes[0] << 8) | bytes[1];
@@ -27,7 +27,7 @@ export function readText(text) {
   if (text.includes("\r")) text = text.replaceAll("\r\n", "\n");
   if (text.includes("\r")) unsure("Some lines end in a bare carriage return.");
   if (text.includes("\0")) unsure("The file holds bytes of 0.");
-  const lines = firstLines(text), stated = /^sep=(.)$/.exec(lines[0].trim());
+  const lines = text.slice(0, LOOKED_AT).split("\n"), stated = /^sep=(.)$/.exec(lines[0].trim());
   const start = stated ? 1 : 0, head = lines[start] ?? "";
   if (!head.trim() || head.startsWith("#") || (lines[start + 1] ?? "").startsWith("#")) {
     unsure("The file does not begin with a header.");
@@ -35,28 +35,21 @@ export function readText(text) {
   const count = (sign) => head.split(sign).length - 1; // of equals the first
   const apart = stated ? stated[1] : [",", ";", "\t", "|"].reduce((a, b) => (count(b) > count(a) ? b : a));
   if (!head.includes(apart) || !",;\t|".includes(apart)) unsure("No comma, semicolon or tab parts the columns.");
-  const cells = cellsOf(head, apart).map((cell) => cell.trim().replace(/^'+|'+$/g, ""));
+  const [above] = cellsOf(head, apart), cells = above.map((cell) => cell.trim().replace(/^'+|'+$/g, ""));
   demandNames(cells);
   const names = cells.map((cell, place) => cell.trim() || `Unnamed: ${place}`);
   const twice = names.find((name, place) => names.indexOf(name) !== place);
   if (twice !== undefined) refuse(`the file has several columns ${quoted(twice)}: give each its own name`);
   const below = lines.slice(0, start + 1).reduce((sum, line) => sum + line.length + 1, 0);
-  const rows = rowsOf(text.slice(below), apart, names.length);
+  const rows = cellsOf(text.slice(below), apart), odd = rows.findIndex((row) => row.length !== names.length);
+  if (odd >= 0) {
+    unsure(`Row ${odd} has ${rows[odd].length} values below ${names.length} names (the first row is 0).`);
+  }
   const drawn = rows.slice(0, 3).some((row) => /^[:+ -]*---[:+ -]*$/.test(row.join("")));
   const again = rows.some((row) => row.every((cell, k) => cell.trim() === names[k]));
   if (drawn || again) unsure("Not every row is one of values.");
-  const comma = apart !== "," && lines.slice(start + 1).some((line) => /\d,\d/.test(line));
+  const comma = apart !== "," && lines.slice(start + 1, start + 60).some((line) => /\d,\d/.test(line));
   return { names, rows, comma, lost: MISSING.filter((word) => !names.some((name) => ends(name, word))) };
-}
-
-function firstLines(text) {
-  const lines = [];
-  for (let at = 0; lines.length < LOOKED_AT && at <= text.length;) {
-    const end = text.indexOf("\n", at);
-    lines.push(end < 0 ? text.slice(at) : text.slice(at, end));
-    at = end < 0 ? Infinity : end + 1;
-  }
-  return lines;
 }
 
 function demandNames(cells) {
@@ -71,68 +64,23 @@ function demandNames(cells) {
 // Whether a column stands for a class that is called like a missing value, p_NA say.
 const ends = (name, word) => Boolean(word) && name.trim().split(/[_ .]/).at(-1) === word;
 
-// --- rows ---
-
-function rowsOf(text, apart, width) {
+// Rows of values. Those in quotes may hold what parts columns and lines; blanks before a value are
+// none of it, unless they stand in quotes; empty lines are no rows.
+function cellsOf(text, apart) {
+  const sign = apart === "|" ? "\\|" : apart, blanks = apart === "\t" ? " *" : "[ \\t]*", end = `(${sign}|\\n|$)`;
+  const cell = new RegExp(` *"([^"]*(?:""[^"]*)*)"${end}|${blanks}([^"\\n${sign}]*)${end}`, "y");
   const rows = [];
-  if (text.includes('"')) for (const row of quotedRows(text, apart)) keep(row);
-  else for (const line of text.split("\n")) if (line) keep(plainCells(line, apart));
-  return rows;
-
-  function keep(row) {
-    if (row.length !== width) {
-      unsure(`Row ${rows.length} has ${row.length} values below ${width} names (the first row is 0).`);
+  for (let row = []; cell.lastIndex < text.length;) {
+    const [whole, quotedCell, ended, plain, over] = cell.exec(text)
+      ?? unsure("A quotation mark is never closed, or stands in the midst of a value.");
+    if (whole === "\n" && !row.length) continue;
+    row.push(quotedCell?.replaceAll('""', '"') ?? plain);
+    if ((ended ?? over) === apart) {
+      if (cell.lastIndex < text.length) continue;
+      row.push("");
     }
     rows.push(row);
+    row = [];
   }
-}
-
-// Values in quotes may hold what parts columns and lines.
-function* quotedRows(text, apart) {
-  const lines = text.split("\n");
-  for (let at = 0; at < lines.length; at += 1) {
-    let line = lines[at];
-    if (!line) continue;
-    while (line.split('"').length % 2 === 0) { // a quote is still open
-      at += 1;
-      if (at >= lines.length) unsure("A quotation mark is never closed.");
-      line += `\n${lines[at]}`;
-    }
-    yield line.includes('"') ? cellsOf(line, apart) : plainCells(line, apart);
-  }
-}
-
-// Blanks before a value are none of it, unless they stand in quotes.
-const withoutBlanks = (cell) => cell.replace(/^[ \t]+/, "");
-
-function plainCells(line, apart) {
-  const cells = line.split(apart);
-  return /[ \t]/.test(line) ? cells.map(withoutBlanks) : cells;
-}
-
-function cellsOf(line, apart) {
-  const cells = [];
-  for (let at = 0; at <= line.length;) {
-    let begin = at;
-    while (line[begin] === " ") begin += 1;
-    let end = line.indexOf(apart, at), cell;
-    if (line[begin] === '"') {
-      let close = begin + 1;
-      while (close < line.length && (line[close] !== '"' || line[close + 1] === '"')) {
-        close += line[close] === '"' ? 2 : 1;
-      }
-      end = close + 1;
-      if (close >= line.length || (end < line.length && line[end] !== apart)) {
-        unsure("A quotation mark stands in the midst of a value.");
-      }
-      cell = line.slice(begin + 1, close).replaceAll('""', '"');
-    } else {
-      if (end < 0) end = line.length;
-      cell = withoutBlanks(line.slice(at, end));
-      if (cell.includes('"')) unsure("A quotation mark stands in the midst of a value.");
-    }
-    cells.push(cell);
-    at = end + 1;
-  }
-  return cells;
+  return rows;
 }
