@@ -53,10 +53,7 @@ def nested():
 
 
 SETTINGS = {
-    "bfloat16 autocast": lambda: torch.autocast("cpu", dtype=torch.bfloat16),
-    "inference mode": torch.inference_mode,
     "float64": lambda: default_dtype(torch.float64),
-    "float16": lambda: default_dtype(torch.float16),
     "deterministic": deterministic,
     "no saved tensors": lambda: torch.autograd.graph.disable_saved_tensors_hooks("none"),
     "several": nested,
@@ -76,19 +73,18 @@ def assert_same(found, expected, tolerance=1e-9):
         torch.testing.assert_close(one, other, rtol=tolerance, atol=tolerance, equal_nan=True)
 
 
+def state():
+    return torch.is_grad_enabled(), torch.is_inference_mode_enabled(), torch.empty(0).dtype
+
+
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("name", ENTRIES)
 def test_what_torch_is_set_to_has_no_say(name, setting, plain):
     expected, given = plain(name), Given()
     with SETTINGS[setting]():
+        before = state()
         found = ENTRIES[name](given)
-        state = torch.is_grad_enabled(), torch.is_inference_mode_enabled(), torch.empty(0).dtype
-    with SETTINGS[setting]():
-        assert state == (
-            torch.is_grad_enabled(),
-            torch.is_inference_mode_enabled(),
-            torch.empty(0).dtype,
-        )
+        assert state() == before
     assert_same(numbers(found), expected)
 
 
@@ -130,6 +126,11 @@ def tensors(value):
     return list(value) if value.ndim == 2 else [*value] if value.ndim == 1 else value
 
 
+SOME = {  # that stand for all in what is read in one place, `validate.as_tensor`
+    *("audit", "augmentation.crop_flip", "corruptions.corrupt contrast", "curation.subset"),
+    *("conformal.weighted_quantiles", "losses.focal", "losses.focal per sample", "metrics.ece"),
+    *("metrics.TopLabel", "mixing.mixup", "recalibration.VectorScaler", "theory.gamma_star"),
+}
 SAME = {  # kinds that hold the numbers as they are
     "negative strides": lambda value: array(value)[..., ::-1].copy()[..., ::-1],
     "other byte order": lambda value: array(value).astype(array(value).dtype.newbyteorder(">")),
@@ -151,18 +152,14 @@ WIDER = {  # and in float64
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("kind", SAME)
 @pytest.mark.parametrize("name", ENTRIES)
-def test_arrays_of_every_kind_are_read(name, kind, plain):
+def test_arrays_of_every_kind_are_read(name, plain):
     expected = plain(name)
-    assert_same(numbers(ENTRIES[name](Given(SAME[kind]))), expected, 1e-5)
-
-
-@pytest.mark.parametrize("name", ENTRIES)
-def test_wider_arrays_of_every_kind_are_read(name):
+    for kind in SAME if name in SOME else ("read-only",):
+        assert_same(numbers(ENTRIES[name](Given(SAME[kind]))), expected, 1e-5)
     expected = numbers(ENTRIES[name](Given(wide)))
-    for kind in WIDER.values():
-        assert_same(numbers(ENTRIES[name](Given(kind))), expected, 1e-7)
+    for kind in WIDER if name in SOME else ("tables of Float64",):
+        assert_same(numbers(ENTRIES[name](Given(WIDER[kind]))), expected, 1e-7)
 
 
 class Noted(Given):
@@ -210,9 +207,9 @@ LOST = {  # kinds that would lose what they mean
 @pytest.mark.parametrize("name", ENTRIES)
 def test_what_would_lose_its_meaning_is_refused_by_name(name):
     for argument in asked(name):
-        for kind, of in LOST.items():
+        for kind in LOST if name in SOME else ("missing",):
             given = Given()
-            setattr(given, argument, of(getattr(given, argument)))
+            setattr(given, argument, LOST[kind](getattr(given, argument)))
             if name.startswith("audit") and kind in ("texts", "dates"):
                 continue  # whose labels may be words
             with pytest.raises((TypeError, ValueError), match=r" must "):
@@ -269,17 +266,13 @@ EDGES = {
     "rounded beyond 1": rows_of(beyond),
     "constant": logits(torch.zeros_like),
     "subnormal": logits(lambda value: 1e-310 * value.double()),
-    "small": logits(lambda value: 1e-5 * value),
     "as huge as can be": logits(lambda value: 1e307 * value.double()),
     "large halves": logits(lambda value: (1e4 * value).half()),
     "bfloat16": rows_of(lambda name, value: value.bfloat16()),
     "one infinite": logits(first(math.inf)),
-    "one minus infinite": logits(first(-math.inf)),
     "one NaN": logits(first(math.nan)),
     "one row": lambda: Given(n=1),
-    "two rows": lambda: Given(n=2),
     "one class of labels": labelled(0),
-    "another": labelled(1),
 }
 
 

@@ -127,7 +127,6 @@ def test_a_set_of_one_class_is_never_empty():
     conformal.conformal_quantile([], ALPHA) -> ValueError: ...scores is empty
     conformal.conformal_quantile([0.1, math.nan], ALPHA) -> ValueError: ...scores must be finite
     conformal.conformal_quantile([0.1], 0) -> ValueError: ...alpha must lie in
-    conformal.conformal_quantile([0.1], 1.0) -> ValueError: ...alpha must lie in
     conformal.group_quantiles([0.1, 0.2], [0], ALPHA) -> ValueError: ...groups must have one entry
     conformal.group_quantiles([0.1], [-1], ALPHA, count=2) -> ValueError: ...groups must lie in
     conformal.weighted_quantiles([0.1], [1, 1], [1], ALPHA) -> ValueError: ...one entry per row

@@ -185,7 +185,8 @@ PLAIN = 86  # of a ResNet-8
 
 
 STEPS = {
-    **{name: ({"loss": loss}, 80 if name[:4] == "MMCE" else 50) for name, loss in LOSSES.items()},
+    **{name: ({"loss": LOSSES[name]}, 50) for name in ("cross-entropy", "forward", "FLSD-53")},
+    "MMCE": ({"loss": LOSSES["MMCE"]}, 80),
     **{name: ({"mix": mix}, 35) for name, mix in MIXES.items()},
     **{name: ({"augment": augment}, 20) for name, augment in AUGMENTATIONS.items()},
     **{name: ({"optimizer": name, "gradients": True}, 20) for name in ("sgd", "adamw")},

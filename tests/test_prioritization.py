@@ -113,7 +113,6 @@ def test_a_stack_chooses_for_each_run_as_the_run_alone_would():
 @refusals.each("""
     Selection(0.5).choose(torch.zeros(2, 2)) -> NotImplementedError: ...MaxEntropy
     MaxEntropy(share=0.0) -> ValueError: share
-    MaxEntropy(share=1.5) -> ValueError: share
     MaxEntropy(warmup=-1) -> ValueError: warmup
     MaxEntropy(target="resnet") -> TypeError: target
     MaxEntropy(target=torch.zeros(3, 2)) -> ValueError: target

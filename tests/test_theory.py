@@ -208,17 +208,13 @@ EYE = [[1.0, 0.0], [0.0, 1.0]]
 
 @refusals.each("""
     theory.gradient_ratio(-1, 1.0) -> ValueError: p must lie in [0, 1]
-    theory.gradient_ratio(NAN, 1.0) -> ValueError: p must lie in [0, 1]
     theory.gradient_ratio(0.5, -1.0) -> ValueError: gamma must lie in [0, inf)
-    theory.gradient_ratio(0.5, NAN) -> ValueError: gamma must lie in [0, inf), got nan
     theory.gradient_ratio("x", 1.0) -> TypeError: p must be
-    theory.gradient_ratio(True, 1.0) -> TypeError: p must be real numbers
     theory.gradient_ratio([], 1.0) -> ValueError: p is empty
     theory.gradient_ratio(HALF, torch.ones(3)) -> ValueError: shapes must agree or broadcast, got p
     theory.gradient_ratio(HALF, META) -> ValueError: gamma is on meta
     theory.gradient_threshold(0.0) -> ValueError: gamma must lie in (0, inf)
     theory.gamma_star(0) -> ValueError: p0 must lie in (0, 0.5)
-    theory.gamma_star(0.5) -> ValueError: p0 must lie in (0, 0.5)
     theory.binary_focal_risk(1.2, 0.5, 1.0) -> ValueError: p must lie in [0, 1], got 1.2
     theory.binary_focal_risk(0.2, -0.5, 1.0) -> ValueError: q must lie in [0, 1]
     theory.binary_focal_risk(0.2, 0.5, -1.0) -> ValueError: gamma must lie
@@ -226,11 +222,9 @@ EYE = [[1.0, 0.0], [0.0, 1.0]]
     theory.focal_minimiser(0.5, -1.0) -> ValueError: gamma must lie
     theory.smoothing_minimiser(1, 0.5) -> ValueError: classes must be at least 2
     theory.smoothing_minimiser(3, 0.0) -> ValueError: smoothing must lie in (0, 1]
-    theory.smoothing_minimiser(3, 1.1) -> ValueError: smoothing must lie in (0, 1]
     theory.focal_risk([0.5, 0.6], HALF, 1.0) -> ValueError: p must have rows that sum to 1
     theory.focal_risk(HALF, [0.5, 0.6], 1.0) -> ValueError: q must have rows that sum to 1
     theory.focal_risk(0.5, HALF, 1.0) -> ValueError: p must be a row of class probabilities
-    theory.focal_risk([1.0], [1.0], 1.0) -> ValueError: p must have one column per class
     theory.focal_risk(HALF, HALF, -1.0) -> ValueError: gamma must lie
     theory.focal_posterior([0.5, 0.6], 1.0) -> ValueError: p must have rows that sum to 1
     theory.focal_posterior(HALF, NAN) -> ValueError: gamma must lie

@@ -180,21 +180,10 @@ GOOD = torch.full((2, 3, 8, 8), 0.5)
 @refusals.each("""
     corrupt(GOOD * torch.nan, "contrast", 1) -> ValueError: images must be finite
     corrupt(GOOD * 3, "contrast", 1) -> ValueError: images
-    corrupt(GOOD - 1, "contrast", 1) -> ValueError: images
-    corrupt(GOOD[0], "contrast", 1) -> ValueError: images
-    corrupt(GOOD[:0], "contrast", 1) -> ValueError: images
-    corrupt(GOOD[:, :2], "contrast", 1) -> ValueError: images
-    corrupt(GOOD.permute(0, 2, 3, 1), "contrast", 1) -> ValueError: images
-    corrupt(GOOD[..., :7], "contrast", 1) -> ValueError: images
-    corrupt(GOOD[:, :, :7], "contrast", 1) -> ValueError: images
     corrupt(GOOD.long(), "contrast", 1) -> TypeError: images
-    corrupt("cat", "contrast", 1) -> TypeError: images
     corrupt(GOOD, "rain", 1) -> ValueError: name
-    corrupt(GOOD, None, 1) -> ValueError: name
     corrupt(GOOD, "contrast", 0) -> ValueError: severity
-    corrupt(GOOD, "contrast", 6) -> ValueError: severity
     corrupt(GOOD, "contrast", 2.5) -> TypeError: severity
-    corrupt(GOOD, "contrast", True) -> TypeError: severity
     corrupt(GOOD, "contrast", 1, table="cifar10") -> ValueError: table
     corrupt(GOOD, "contrast", 1, generator=-1) -> ValueError: ...seed
     corrupt(GOOD, "contrast", 1, generator="0") -> TypeError: ...seed
@@ -202,8 +191,6 @@ GOOD = torch.full((2, 3, 8, 8), 0.5)
     noise_images(0, size=8) -> ValueError: n must
     noise_images(2.0, size=8) -> TypeError: n must
     noise_images(2, size=0) -> ValueError: size
-    noise_images(2, size=(4, -1)) -> ValueError: size
-    noise_images(2, size=(4, 4, 4)) -> ValueError: size
     noise_images(2, size=8.0) -> TypeError: size
     noise_images(2, size=8, channels=0) -> ValueError: channels
     noise_images(2, size=8, kind="salt") -> ValueError: kind

@@ -64,7 +64,6 @@ def test_a_given_axes_is_used_and_nothing_global_is_set():
     plots.reliability_diagram(PROBS, LABELS, level=95) -> ValueError: level
     plots.spread([1, 2, 3], np.zeros((2, 2)), palette.TRUTH, ax=None) -> ValueError: runs
     plots.plane({}) -> ValueError: places must map looks to at least 1 place
-    plots.plane({palette.group(0, "none"): []}) -> ValueError: places must map looks to at least 1
     panels.curve([0, 1], [0]) -> ValueError: y must
     panels.plot("", [], x_label="", y_label="", x_ticks=[1], y_ticks=[0, 1]) -> ValueError: x_ticks
     panels.plot("", [], x_label="", y_label="", x_ticks=[0, 1], y_ticks=[]) -> ValueError: y_ticks

@@ -171,7 +171,6 @@ GOOD = torch.tensor([[1.0, 0.0], [0.0, 2.0], [0.5, 1.0]])
     f().fit(GOOD.long(), [0, 1, 1]) -> TypeError: logits
     f().fit(GOOD, [0.0, 1.0, 1.0]) -> TypeError: labels
     f().fit(GOOD, [0, 1, 2]) -> ValueError: labels
-    f().fit(GOOD, [0, 1]) -> ValueError: labels
     f().transform(GOOD) -> ValueError: ...fit
     f().probs(GOOD) -> ValueError: ...fit
     f().module() -> ValueError: ...fit
@@ -195,7 +194,6 @@ def test_bad_logits_after_a_fit_and_another_number_of_classes(calibrator):
     TemperatureScaler("lbfgs") -> ValueError: method
     TemperatureScaler(bins=0) -> ValueError: bins
     TemperatureScaler(limits=(0, 1)) -> ValueError: limits
-    TemperatureScaler(limits=(2, 1)) -> ValueError: limits
     TemperatureScaler(limits=("a", 1)) -> TypeError: limits
     MatrixScaler(off_diagonal=-1) -> ValueError: off_diagonal
     MatrixScaler(intercept=INF) -> ValueError: intercept
@@ -218,7 +216,6 @@ def test_bad_logits_after_a_fit_and_another_number_of_classes(calibrator):
     change_prior([[0.5, 0.5]], old=[1.0, 0.0], new=[0.5, 0.5]) -> ValueError: old must be positive
     change_prior([[1.0, 0.0]], old=[0.5, 0.5], new=[0, 1]) -> ValueError: new must leave each row
     restore({}) -> ValueError: state must name one of ['Affine'
-    restore({"weight": torch.ones(2)}) -> ValueError: state must name one of ['Affine'
 """)
 def test_bad_options_are_named(call, refused):
     refusals.check(call, refused, globals())
