@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from calibkit import metrics, theory
+from calibkit import metrics, recalibration, theory
 from calibkit.course import check, checkout, execution
 from calibkit.course.classroom import contents
 
@@ -34,7 +34,8 @@ each = pytest.mark.parametrize(
 def run(code, answer):
     import torch
 
-    space = {"torch": torch, "metrics": metrics, "check": check, "theory": theory}
+    space = {"torch": torch, "metrics": metrics, "recalibration": recalibration}
+    space |= {"check": check, "theory": theory}
     exec(code, space)
     return space[answer]
 

@@ -13,7 +13,7 @@ LESSONS = {
     "lesson_01_reliability_diagrams": ("bin_index", "ece"),
     "lesson_02_measuring_calibration": ("brier", "classwise_ece"),
     "lesson_03_overconfidence": ("nll_parts", "early_stop"),
-    "lesson_04_architectures": ("patch_tokens", "attention"),
+    "lesson_04_architectures": ("own_best", "attention"),
     "lesson_05_dataset_size": ("gap_interval",),
     "lesson_06_label_noise": ("noise_matrix", "noisy_nll"),
     "lesson_07_class_imbalance": ("other_prior", "class_errors"),

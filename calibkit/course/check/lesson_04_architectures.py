@@ -1,68 +1,106 @@
-"""Architectures: what attention and an MLP-Mixer read, and how attention mixes it."""
+"""Architectures: each at its own learning rate, and how attention mixes tokens."""
 
 import functools
 import math
+import warnings
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
+from calibkit import metrics
 from calibkit.course.check.engine import exercise
+from calibkit.recalibration import TemperatureScaler
 
 
 # fmt: off
-def _images(n: int, height: int, width: int, patch: int) -> tuple[Tensor, int]:
-    """Images whose pixels are all different, so that every order can be told."""
-    return torch.arange(n * height * width, dtype=torch.float32).view(n, height, width), patch
+def _candidates(rates: int, n: int, classes: int, steep: list[float], noise: list[float], seed: int
+) -> tuple[Tensor, Tensor]:
+    """Logits (rates, n, classes) that are too steep by a factor each and noisy, and labels (n,)."""
+    generator = torch.Generator().manual_seed(seed)
+    true = 2 * torch.randn(n, classes, generator=generator, dtype=torch.float64)
+    labels = true.softmax(dim=1).multinomial(1, generator=generator)[:, 0]
+    drawn = torch.randn(rates, n, classes, generator=generator, dtype=torch.float64)
+    factors, spread = (torch.tensor(part, dtype=torch.float64)[:, None, None] for part in (steep, noise))
+    return factors * (true + spread * drawn), labels
 
-PATCHES = {
-    "two images of 4 x 4, patches of 2": _images(2, 4, 4, 2),
-    "three images of 8 x 8, patches of 2": _images(3, 8, 8, 2),
-    "two images of 8 x 8, patches of 4": _images(2, 8, 8, 4),
-    "one image, 4 high and 6 wide, patches of 2": _images(1, 4, 6, 2),
-    "one image of 3 x 3, patches of 3: one token": _images(1, 3, 3, 3),
-    "two images of 2 x 2, patches of 1": _images(2, 2, 2, 1),
-    "one image, 6 high and 3 wide, patches of 3": _images(1, 6, 3, 3),
-    "two images of 6 x 9, patches of 3, with fractions and numbers below 0":
-        (_images(2, 6, 9, 3)[0] / 7 - 5, 3),
+RATES = {
+    "three rates, the best one much too sure": _candidates(3, 120, 4, [1.0, 6.0, 0.5], [1.5, 0.3, 2.0], 0),
+    "three rates, 3 classes, the first one the best":
+        _candidates(3, 150, 3, [4.0, 1.0, 2.0], [0.2, 1.0, 0.8], 1),
+    "four rates, 10 classes": _candidates(4, 300, 10, [3.0, 0.7, 1.0, 5.0], [1.2, 0.9, 1.0, 0.5], 2),
+    "two rates, two classes, the best one not sure enough":
+        _candidates(2, 200, 2, [1.0, 0.3], [1.0, 0.1], 3),
+    "five rates, 5 classes":
+        _candidates(5, 250, 5, [2.0, 1.0, 8.0, 0.4, 3.0], [1.2, 0.9, 0.7, 0.6, 0.8], 4),
+    "one rate only": _candidates(1, 100, 4, [3.0], [0.5], 5),
+    "three rates, large logits in float32": tuple(part.float() if part.is_floating_point() else part
+        for part in _candidates(3, 100, 4, [40.0, 90.0, 30.0], [1.0, 0.4, 0.8], 6)),
+    "three rates, the last one the best": _candidates(3, 180, 6, [1.0, 0.8, 5.0], [0.8, 0.7, 0.4], 7),
 }
 
-def _grid(images: Tensor, patch: int) -> Tensor:
-    """(n, rows, columns, patch, patch)"""
-    return images.unfold(1, patch, patch).unfold(2, patch, patch)
+def _temperature(logits: Tensor, labels: Tensor) -> float:
+    with warnings.catch_warnings():  # of rows that nothing favours
+        warnings.simplefilter("ignore")
+        return TemperatureScaler().fit(logits.double(), labels).temperature
 
-def _grid_of(images: Tensor, high: int, wide: int) -> Tensor:
-    """The same for patches that are no squares."""
-    return images.unfold(1, high, high).unfold(2, wide, wide)
+def _probs(logits: Tensor, T: float) -> Tensor:
+    return (logits.double() / T).softmax(dim=-1)
 
-def _tokens(grid: Tensor) -> Tensor:
-    return grid.flatten(3).flatten(1, 2)
+def _losses(logits: Tensor, labels: Tensor, Ts: list[float]) -> Tensor:
+    """The NLL of each rate at its T."""
+    return torch.tensor([metrics.nll(_probs(one, T), labels) for one, T in zip(logits, Ts, strict=True)])
 
-@exercise(cases=PATCHES, mistakes={
-    "you cut the image into pieces of one row after the other. A patch has pixels of several rows: split "
-    "height and width first, then bring the axes into order.": lambda x, p: x.reshape(len(x), -1, p * p),
-    "the patches run down the columns. Take them in reading order: along the top row of patches first.":
-        lambda x, p: _tokens(_grid(x, p).transpose(1, 2)),
-    "the pixels inside a patch run down its columns. Take them in reading order.":
-        lambda x, p: _tokens(_grid(x, p).transpose(3, 4)),
-    "height and width are exchanged, for the patches and inside them.":
-        lambda x, p: _tokens(_grid(x, p).transpose(3, 4).transpose(1, 2)),
-    "the pixels of a patch still stand in a square: flatten them to one axis.":
-        lambda x, p: _grid(x, p).flatten(1, 2),
-    "the patches still stand in rows and columns: flatten these two axes to one.":
-        lambda x, p: _grid(x, p).flatten(3),
-    "tokens and pixels are exchanged: the shape is (images, tokens, pixels of a patch).":
-        lambda x, p: _tokens(_grid(x, p)).transpose(1, 2),
-    "you averaged each patch. A token holds all pixels of its patch.":
-        lambda x, p: _tokens(_grid(x, p)).mean(dim=2),
-    "your patches overlap: move on by a whole patch, not by one pixel.":
-        lambda x, p: _tokens(x.unfold(1, p, 1).unfold(2, p, 1)),
-    "the images are mixed with their patches: keep the first axis for the images.":
-        lambda x, p: _tokens(_grid(x, p)).flatten(0, 1),
-    "you took `patch` for the number of patches along a side. It is the number of pixels along the side of "
-    "one patch.": lambda x, p: _tokens(_grid_of(x, x.shape[1] // p, x.shape[2] // p))})
-def patch_tokens(images, patch):
-    """Patches of images (n, h, w) as (n, tokens, patch * patch), all in reading order."""
-    return _tokens(_grid(images, patch))
+def _own(logits: Tensor, labels: Tensor) -> list[float]:
+    return [_temperature(one, labels) for one in logits]
+
+def _by(measure: Callable, best: Callable = min) -> Callable:
+    """The rate of the best measure(probs, labels) after its own T, and that T."""
+    def answer(logits: Tensor, labels: Tensor) -> list[float]:
+        Ts = _own(logits, labels)
+        found = [measure(_probs(one, T), labels) for one, T in zip(logits, Ts, strict=True)]
+        place = found.index(best(found))
+        return [place, Ts[place]]
+    return answer
+
+_right = _by(metrics.nll)
+
+def _as_trained(logits: Tensor, labels: Tensor) -> list[float]:
+    place = int(_losses(logits, labels, [1.0] * len(logits)).argmin())
+    return [place, _temperature(logits[place], labels)]
+
+def _one_for_all(logits: Tensor, labels: Tensor) -> list[float]:
+    T = _temperature(logits.flatten(0, 1), labels.repeat(len(logits)))
+    return [int(_losses(logits, labels, [T] * len(logits)).argmin()), T]
+
+def _multiplied(logits: Tensor, labels: Tensor) -> list[float]:
+    Ts = _own(logits, labels)
+    place = int(_losses(logits, labels, [1 / T for T in Ts]).argmin())
+    return [place, Ts[place]]
+
+@exercise(cases=RATES, tolerance=0.01, absolute=1e-4, mistakes={
+    "you chose by the NLL *before* the temperature. Divide the logits of each rate by its own T first.":
+        _as_trained,
+    "you chose by the ECE, which a poor network can have low, too. Choose by the NLL.": _by(metrics.ece),
+    "you chose by the accuracy. Choose by the NLL.": _by(metrics.accuracy, max),
+    "you took the highest NLL. The best rate has the lowest.": _by(metrics.nll, max),
+    "the place is right, T is that of the last rate: keep the T of each rate until the best is known.":
+        lambda z, y: [_right(z, y)[0], _temperature(z[-1], y)],
+    "you fitted one temperature for all rates. Each has its own: fit it inside the loop.": _one_for_all,
+    "you took the rate whose T is the lowest. Choose by the NLL.":
+        lambda z, y: [_own(z, y).index(min(_own(z, y))), min(_own(z, y))],
+    "the second number is the NLL: return the temperature of that rate.":
+        lambda z, y: [_right(z, y)[0], _losses(z, y, _own(z, y)).min()],
+    "the numbers are right, their order is not: first the place, then T.": lambda z, y: _right(z, y)[::-1],
+    "this is 1 / T: the logits are divided by T.": lambda z, y: [_right(z, y)[0], 1 / _right(z, y)[1]],
+    "you count places from 1: count from 0.": lambda z, y: [_right(z, y)[0] + 1, _right(z, y)[1]],
+    "this is the place alone. Return its temperature too.": lambda z, y: _right(z, y)[0],
+    "this is the temperature alone. Return the place first.": lambda z, y: _right(z, y)[1],
+    "these are the temperatures of all rates. Return the place of the best one, and its own.": _own,
+    "you multiplied the logits by T. Divide them.": _multiplied})
+def own_best(logits, labels):
+    """The place of the rate whose own T leaves the lowest NLL, and that T; logits (rates, n, K)."""
+    return _right(logits, labels)
 
 def _mixed(tokens: int, features: int, steep: float, seed: int) -> tuple[Tensor, ...]:
     generator = torch.Generator().manual_seed(seed)

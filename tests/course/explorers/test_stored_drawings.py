@@ -33,10 +33,6 @@ PLAIN = (
     *("start_here", "subset_share"),
 )
 ALONG = {name: {"accuracy": SHARE, "mean confidence": SURE} for name in PLAIN} | {
-    "architectures": {
-        "accuracy": SHARE, "mean confidence": SURE,
-        "ECE as trained": f"ECE {NUMBER}", "ECE after T": f"after T {NUMBER}",
-    },
     "audit_power": {
         name: rf"{NUMBER} \({name}\)"
         for name in ("too sure", "two scanners", "rare class", "exact posterior")
@@ -56,7 +52,8 @@ ALONG = {name: {"accuracy": SHARE, "mean confidence": SURE} for name in PLAIN} |
         "distance from the law": f"distance from the law {NUMBER}",
     } | BEST,
 }  # fmt: skip
-WITH_DIAGRAMS = {*ALONG, "overconfidence", "temperature", "two_models", "two_networks"}
+WITH_DIAGRAMS = {*ALONG, "architectures", "overconfidence", "temperature"}
+WITH_DIAGRAMS |= {"two_models", "two_networks"}
 ONE_FILE = ("audit_power", "power")  # whose diagram shows another sample than the readout tells
 READ = 5  # frames of each explorer, from its first to its last
 
