@@ -10,13 +10,13 @@ import calibkit
 from calibkit import __main__
 from calibkit.auditing import intervals, names
 from calibkit.course import browser, checkout
+from calibkit.course.browser import own_diagram
 from calibkit.course.site import conf, sources
 from calibkit.lab.data.handwriting import all_digits
 
 LESSONS = {"05": "05_dataset_size.html", "06": "06_label_noise.html"}
 PLAYGROUND = browser.HERE / "playground"
-LONGEST, WIDEST, WEIGHT = 150, 125, 400_000  # lines, letters, bytes
-AUDIT_WEIGHT = 300_000
+LONGEST, WIDEST = 150, 125  # lines, letters
 # the variables of shared/theme.css beside those of the site
 FONTS = {"sans": "font-stack", "serif": "font-stack--headings", "mono": "font-stack--monospace"}
 COLOURS = {
@@ -62,34 +62,25 @@ def test_modules_stand_once_each_and_after_those_that_they_import(folder):
     assert not re.search(r"^(import|export)", code, re.M)
 
 
+USES = 'import { a } from "./other.js";\n'
+
+
 @pytest.mark.parametrize(
     ("texts", "words"),
     [
-        (
-            {"main": 'import { a } from "./other.js";\n', "other": "const a = 1;\n"},
-            "imports a, not",
-        ),
-        ({"main": 'import { a } from "./gone.js";\n'}, "no such file"),
-        (
-            {
-                "main": 'import { a } from "./other.js";\nexport const b = 1;\n',
-                "other": 'import { b } from "./main.js";\nexport const a = 1;\n',
-            },
-            "main.js imports other.js imports main.js",
-        ),
-        (
-            {
-                "main": 'import { a } from "./other.js";\nimport { c } from "./third.js";\n',
-                "other": "export const a = 1;\n",
-                "third": "export const a = 2;\nexport const c = 2;\n",
-            },
-            "a is exported by other.js and by third.js",
-        ),
+        ({"main": USES, "other": "const a = 1;\n"}, "imports a, not"),
+        ({"main": USES}, "no such file"),
+        ({"main": f"{USES}export const b = 1;\n",
+          "other": 'import { b } from "./main.js";\nexport const a = 1;\n'},
+         "main.js imports other.js imports main.js"),
+        ({"main": f'{USES}import {{ c }} from "./third.js";\n', "other": "export const a = 1;\n",
+          "third": "export const a = 2;\nexport const c = 2;\n"},
+         "a is exported by other.js and by third.js"),
         ({"main": 'import all from "./other.js";\n'}, "cannot read"),
         ({"main": "export default 1;\n"}, "cannot read"),
         ({"main": 'const end = "</script>";\n'}, "end tag"),
     ],
-)
+)  # fmt: skip
 def test_modules_that_cannot_become_one_script_are_refused(folder, texts, words):
     with pytest.raises(browser.BrowserPageError, match=words):
         browser.script(write(folder, **texts))
@@ -107,17 +98,36 @@ def test_a_template_has_each_place_once(folder):
     assert made.endswith("!")
 
 
-def test_the_playground_is_light_and_its_policy_forbids_every_connection():
-    page = browser.playground(LESSONS)
-    assert len(page.encode()) <= WEIGHT
-    assert "default-src 'none'" in page
-    assert "connect-src" not in page  # so that none is allowed
-    assert not re.search(r"""(?:src|href)=["'](?:https?:)?//""", page)
-    assert block(page, "lessons") == LESSONS
+@pytest.mark.parametrize(
+    ("command", "page"),
+    [
+        ("play", browser.playground),
+        ("audit-page", browser.audit),
+        ("own-diagram", own_diagram.page),
+    ],
+)
+def test_a_command_writes_a_page_whose_policy_forbids_every_connection(
+    tmp_path, capsys, command, page
+):
+    target = tmp_path / "new" / "page.html"
+    assert __main__.main([command, str(target)]) == 0
+    assert capsys.readouterr().out.startswith("open ")
+    text = page()
+    assert target.read_text("utf-8") == text
+    assert "default-src 'none'" in text
+    assert "connect-src" not in text  # so that none is allowed
+    assert not re.search(r"""(?:src|href)=["'](?:https?:)?//""", text)
+    assert __main__.main([command, str(tmp_path)]) == 0
+    assert (tmp_path / "index.html").exists()
+    home = '<a href="index.html">The course</a>'
+    assert home in page(home=home)
+    assert "<nav" not in text
 
 
 def test_the_page_holds_the_digits_as_they_are():
-    lines = block(browser.playground(), "digits").splitlines()
+    page = browser.playground(LESSONS)
+    assert block(page, "lessons") == LESSONS
+    lines = block(page, "digits").splitlines()
     images, labels = all_digits()
     read = torch.tensor([[ord(letter) - 97 for letter in line[1:]] for line in lines])
     assert torch.equal(read / 16, images.flatten(1))
@@ -141,30 +151,12 @@ def test_every_setting_is_linked_to_a_lesson_of_the_course():
     assert set(named) <= numbers
 
 
-def test_the_command_writes_the_page(tmp_path, capsys):
-    assert __main__.main(["play", str(tmp_path / "new" / "play.html")]) == 0
-    assert capsys.readouterr().out.startswith("open ")
-    assert (tmp_path / "new" / "play.html").read_text("utf-8") == browser.playground()
-    assert __main__.main(["play", str(tmp_path)]) == 0
-    assert (tmp_path / "index.html").exists()
-
-
-def test_the_page_of_an_audit_is_light_and_its_policy_forbids_every_connection():
-    page = browser.audit('<a href="index.html">The course</a>')
-    assert len(page.encode()) <= AUDIT_WEIGHT
-    assert "default-src 'none'" in page
-    assert "connect-src" not in page  # so that none is allowed
-    assert not re.search(r"""(?:src|href)=["'](?:https?:)?//""", page)
-    assert '<a href="index.html">The course</a>' in page
-
-
 def test_the_page_of_an_audit_links_the_lesson_only_where_it_stands_beside_it():
     named = "Lesson 17"
     assert f'<a href="17.html">{named}</a>' in browser.audit(lesson="17.html")
     alone = browser.audit()
     assert named in alone
     assert "17.html" not in alone
-    assert "<nav" not in alone
 
 
 def test_the_pages_have_the_type_and_the_grounds_of_the_site():
@@ -198,12 +190,6 @@ def test_both_pages_share_what_they_draw_and_measure():
     ]
     shared = {path.name for path in set(of_pages[0]) & set(of_pages[1])}
     assert shared == {path.name for path in (browser.HERE / "shared").glob("*.js")}
-
-
-def test_the_command_writes_the_page_of_an_audit(tmp_path, capsys):
-    assert __main__.main(["audit-page", str(tmp_path / "new" / "audit.html")]) == 0
-    assert capsys.readouterr().out.startswith("open ")
-    assert (tmp_path / "new" / "audit.html").read_text("utf-8") == browser.audit()
 
 
 def test_the_page_of_an_audit_looks_names_up_in_the_lists_of_the_command():

@@ -52,45 +52,42 @@ def test_the_table_sets_them_beside_the_sources_figures(folder):
     text = claims.table(claims.printed(folder), claims.listed(folder / claims.DETAIL))
     measured = "-0.110 [-0.135, -0.085] | 0.0043"  # two of three have a p of .0029
     assert f"| X1 | HOLDS | mixup lowers ECE | {measured} | 3 | 12 | 4.1 to 2.1 % |" in text
-    assert (
-        "3 verdicts: 1 HOLDS, 0 NOT SPECIFIC, 0 NOT MET, 1 REVERSED, 1 INCONCLUSIVE; 0 post hoc."
-        in text
-    )
+    counts = "3 verdicts: 1 HOLDS, 0 NOT SPECIFIC, 0 NOT MET, 1 REVERSED, 1 INCONCLUSIVE; 0 post"
+    assert counts in text
     # 3 times .05
     assert "By chance up to 0.2 of 3 would be decided, up to 0.1 of them HOLDS" in text
     assert "Without a verdict: X2" in text
 
 
-def test_the_table_marks_what_was_claimed_afterwards_and_names_levels(folder):
+def test_the_table_marks_what_was_claimed_afterwards_or_as_trained_and_names_levels(folder):
     late = verdicts.judge("X2", "late", [0.36, 0.37, 0.38], than=0.9, level=0.9, post_hoc=True)
-    write(folder, "13_shift", f"{late}\n")
+    early = verdicts.judge("X2", "early", [0.36, 0.37, 0.38], as_trained=True)
+    write(folder, "13_shift", f"{late}\n{early}\n")
     text = claims.table(claims.printed(folder), claims.listed(folder / claims.DETAIL))
     measured = "+0.370 [+0.353, +0.387] against 0.9 | –"  # no valid p value, so no q
     assert f"| X2 | NOT MET (post hoc) | late | {measured} | 3 | 13 |" in text
-    assert (
-        "4 verdicts: 1 HOLDS, 0 NOT SPECIFIC, 1 NOT MET, 1 REVERSED, 1 INCONCLUSIVE; 1 post hoc."
-        in text
-    )
-    assert "By chance up to 0.2 of 3 would be decided" in text
+    counts = "5 verdicts: 2 HOLDS, 0 NOT SPECIFIC, 1 NOT MET, 1 REVERSED, 1 INCONCLUSIVE; 1 post"
+    assert counts in text
+    assert "| X2 | HOLDS (as trained) | early |" in text
     assert "without a verdict" not in text
 
 
 def test_the_share_of_verdicts_that_chance_decides_is_what_the_table_says():
-    draws = np.random.default_rng(0).normal(0, 1, size=(4000, 5))
+    draws = np.random.default_rng(0).normal(0, 1, size=(1500, 5))
     found = [verdicts.judge("X", "s", values, level=0.9) for values in draws]
     decided = [v.word for v in found if v.word != "INCONCLUSIVE"]
     said = re.match(
-        r"By chance up to ([.\d]+) of 4000 would be decided, up to ([.\d]+)",
+        r"By chance up to ([.\d]+) of 1500 would be decided, up to ([.\d]+)",
         claims.by_chance(found),
     )
-    assert len(decided) == pytest.approx(float(said[1]), rel=0.1)
-    assert decided.count("HOLDS") == pytest.approx(float(said[2]), rel=0.15)
+    assert len(decided) == pytest.approx(float(said[1]), rel=0.15)
+    assert decided.count("HOLDS") == pytest.approx(float(said[2]), rel=0.25)
 
 
 def test_q_values_hold_the_share_of_false_differences():
     """Of 500 differences 100 are true; of what is called one, 5 % at most are false, on average."""
     random, shares = np.random.default_rng(0), []
-    for _ in range(40):
+    for _ in range(8):
         means = np.repeat([0.0, 0.4], [400, 100])
         drawn = random.normal(means[:, None], 0.1, size=(500, 5))
         found = [verdicts.parse(str(verdicts.judge("X", "s", values))) for values in drawn]
@@ -158,28 +155,16 @@ def test_photographs_stand_beside_the_digits_and_a_row_without_them_is_named():
     assert text.endswith("Without evidence on photographs: X1, X2.")
 
 
-def test_the_table_marks_what_is_judged_as_trained(folder):
-    early = verdicts.judge("X2", "early", [0.36, 0.37, 0.38], as_trained=True)
-    write(folder, "13_shift", f"{early}\n")
-    text = claims.table(claims.printed(folder), claims.listed(folder / claims.DETAIL))
-    assert "| X2 | HOLDS (as trained) | early |" in text
-
-
-def test_a_verdict_of_an_unlisted_claim_is_an_error(folder):
+def test_a_verdict_of_an_unlisted_claim_and_an_uneven_row_are_errors(folder, tmp_path):
     write(folder, "13_shift", str(verdicts.judge("S9", "new", [1.0, 1.1])) + "\n")
     with pytest.raises(ValueError, match="S9"):
         claims.table(claims.printed(folder), claims.listed(folder / claims.DETAIL))
-
-
-def test_an_uneven_row_is_an_error(folder):
     (folder / claims.DETAIL).write_text(LIST + "| X3 | short | E |\n", encoding="utf-8")
     with pytest.raises(ValueError, match="8 cells"):
         claims.listed(folder / claims.DETAIL)
-
-
-def test_a_folder_without_notebooks_says_what_to_do(tmp_path):
+    (tmp_path / "empty").mkdir()
     with pytest.raises(FileNotFoundError, match="calibkit course"):
-        claims.printed(tmp_path)
+        claims.printed(tmp_path / "empty")
 
 
 def test_the_course_of_this_checkout_is_complete(capsys):
@@ -224,19 +209,14 @@ def test_the_summary_counts_what_is_as_trained_apart_and_stands_on_the_page(with
     assert (with_evidence / claims.PAGE).read_text(encoding="utf-8") == page
 
 
-def test_the_page_of_this_checkout_has_the_summary_of_its_notebooks():
+def test_the_page_of_this_checkout_has_the_summary_and_is_read_in_ten_minutes():
     home = checkout.root() / "notebooks"
     listed = claims.listed(home / claims.DETAIL)
     page = (home / claims.PAGE).read_text(encoding="utf-8")
     assert claims.summary(claims.printed(home), listed) in page
     assert len(listed) == 53
-
-
-def test_the_page_is_read_in_ten_minutes():
-    home = checkout.root() / "notebooks"
-    assert all(len(row.found.split()) <= 20 for row in claims.listed(home / claims.DETAIL))
-    words = re.findall(r"\w[\w'.-]*", (home / claims.PAGE).read_text(encoding="utf-8"))
-    assert len(words) <= 2_100
+    assert all(len(row.found.split()) <= 20 for row in listed)
+    assert len(re.findall(r"\w[\w'.-]*", page)) <= 2_100
 
 
 def test_a_lesson_shows_the_conclusion_that_its_evidence_drew(with_evidence, monkeypatch):

@@ -36,18 +36,15 @@ def started(monkeypatch, tmp_path):
 
 def test_it_opens_lesson_00_of_the_copies_with_one_thread(started, tmp_path, capsys):
     assert __main__.main(["lab", "--no-browser", "--port=9999"]) == 0
-    [arguments] = started
+    arguments = started[0]
     assert arguments[0] == f"--ServerApp.root_dir={tmp_path}"
     assert "--LabApp.default_url=/lab/tree/00_start_here.ipynb" in arguments
     assert arguments[-2:] == ["--no-browser", "--port=9999"]
     assert os.environ["OMP_NUM_THREADS"] == "1"
     assert os.environ[checkout.COURSE] == str(checkout.root())
     assert str(tmp_path) in capsys.readouterr().out
-
-
-def test_the_copies_may_lie_elsewhere(started, tmp_path):
     assert __main__.main(["lab", "--work", str(tmp_path / "mine")]) == 0
-    assert started[0][0] == f"--ServerApp.root_dir={tmp_path / 'mine'}"
+    assert started[1][0] == f"--ServerApp.root_dir={tmp_path / 'mine'}"
 
 
 def test_a_reset_opens_nothing(started, monkeypatch, capsys):
@@ -57,24 +54,19 @@ def test_a_reset_opens_nothing(started, monkeypatch, capsys):
     assert capsys.readouterr().out == "06 is new\n"
 
 
-def test_widgets_are_saved_so_that_sliders_move_the_next_day():
-    settings = json.loads((jupyter.READ["JUPYTER_PATH"] / OVERRIDES).read_text("utf-8"))
-    assert settings["@jupyter-widgets/jupyterlab-manager:plugin"]["saveState"] is True
-
-
-def test_the_names_of_the_lessons_have_the_room_of_the_panel():
-    """A setting that JupyterLab does not know would be ignored."""
+def test_widgets_are_saved_and_names_have_the_room_of_the_panel():
+    """Sliders move the next day; a setting that JupyterLab does not know would be ignored."""
     settings = json.loads((jupyter.READ["JUPYTER_PATH"] / OVERRIDES).read_text("utf-8"))
     for name, values in settings.items():
         schema = Path(get_app_dir(), "schemas", *name.split(":")).with_suffix(".json")
         if name.startswith("@jupyterlab/"):
             assert values.keys() <= json.loads(schema.read_text("utf-8"))["properties"].keys()
-    assert settings["@jupyterlab/filebrowser-extension:browser"] == {
-        "showLastModifiedColumn": False
-    }
+    assert settings["@jupyter-widgets/jupyterlab-manager:plugin"]["saveState"] is True
+    browser = settings["@jupyterlab/filebrowser-extension:browser"]
+    assert browser == {"showLastModifiedColumn": False}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def kernel():
     manager = KernelManager(kernel_spec_manager=cell_order.Kernels())
     manager.start_kernel()
@@ -101,21 +93,13 @@ def test_a_cell_that_needs_another_first_says_what_to_do(kernel, code, error, to
     assert (cell_order.REMEDY in shown) == told
 
 
-def test_threads_that_somebody_chose_stay(started, monkeypatch):
+def test_a_start_changes_nothing_that_somebody_chose_and_finds_the_extension(started, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     jupyter.start()
     assert os.environ["OMP_NUM_THREADS"] == "3"
-
-
-def test_the_question_about_news_is_off_and_own_settings_stay(started):
-    jupyter.start()
     assert {os.environ[name].split(os.pathsep)[1] for name in jupyter.READ} == {"own"}
     settings = os.path.join(get_app_dir(), "settings")
     assert NEWS in get_page_config([], settings)["disabledExtensions"]
-
-
-def test_the_extension_for_outputs_is_found(started):
-    jupyter.start()
     found = get_federated_extensions(jupyter_path("labextensions"))[OUTPUTS]
     loaded = found["jupyterlab"]["_build"]["load"]
     assert os.path.isfile(os.path.join(found["ext_path"], loaded))

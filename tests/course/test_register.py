@@ -20,14 +20,11 @@ JITTER = np.array([-0.002, -0.001, 0.0, 0.001, 0.002])  # half of the 98.75 % in
     [
         (0.02, {}, "HOLDS"),
         (-0.02, {}, "REVERSED"),
-        (0.0, {}, "WITHIN"),
         (0.006, {}, "WITHIN"),
         (0.009, {}, "OPEN"),
-        (0.012, {}, "OPEN"),
         (-0.012, {}, "OPEN"),
         (-0.02, {"expect": "below"}, "HOLDS"),
         (0.02, {"expect": "below"}, "REVERSED"),
-        (0.006, {"expect": "below"}, "WITHIN"),
         (0.006, {"expect": "within"}, "HOLDS"),
         (0.009, {"expect": "within"}, "OPEN"),
         (0.02, {"expect": "within"}, "REVERSED"),
@@ -70,10 +67,10 @@ def test_what_open_needs_is_what_then_decides():
 
 def test_chance_alone_is_called_an_effect_as_rarely_as_the_level_says():
     """At the edge of the margin HOLDS and WITHIN are errors, each of half of 1.25 %."""
-    draws = np.random.default_rng(1).normal(0.01, 0.004, size=(4000, 10))
+    draws = np.random.default_rng(1).normal(0.01, 0.004, size=(1500, 10))
     words = [register.judge(values, 0.01).word for values in draws]
-    assert 0.003 < words.count("HOLDS") / 4000 < 0.0095
-    assert 0.003 < words.count("WITHIN") / 4000 < 0.0095
+    assert 0.003 < words.count("HOLDS") / 1500 < 0.0095
+    assert 0.003 < words.count("WITHIN") / 1500 < 0.0095
     assert "REVERSED" not in words
 
 

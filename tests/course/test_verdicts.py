@@ -24,19 +24,13 @@ SHARE = [0.36, 0.37, 0.38]
         (UP, {}, "HOLDS"),
         (DOWN, {}, "REVERSED"),
         (BOTH, {}, "INCONCLUSIVE"),
-        (DOWN, {"expect": "below"}, "HOLDS"),
-        (UP, {"expect": "below"}, "REVERSED"),
-        (BOTH, {"expect": "below"}, "INCONCLUSIVE"),
+        (DOWN, {"expect": "below"}, "HOLDS"),  # which mirrors above: see below
         # a stated size: reached, surely missed in the right direction, the other direction
         (UP, {"margin": 0.5}, "HOLDS"),
         (UP, {"margin": 2.0}, "NOT MET"),
         (UP, {"margin": 1.1}, "INCONCLUSIVE"),
         (BOTH, {"margin": 9.0}, "INCONCLUSIVE"),  # not even the direction is sure
         (DOWN, {"margin": 0.5}, "REVERSED"),
-        (DOWN, {"expect": "below", "margin": 0.5}, "HOLDS"),
-        (DOWN, {"expect": "below", "margin": 2.0}, "NOT MET"),
-        (DOWN, {"expect": "below", "margin": 1.1}, "INCONCLUSIVE"),
-        (UP, {"expect": "below", "margin": 0.5}, "REVERSED"),
         # as close as stated
         ([0.01, -0.01, 0.0], {"expect": "within", "margin": 0.1}, "HOLDS"),
         (UP, {"expect": "within", "margin": 0.1}, "REVERSED"),
@@ -48,11 +42,6 @@ SHARE = [0.36, 0.37, 0.38]
         (SHARE, {"than": 0.3}, "HOLDS"),
         (SHARE, {"than": 0.9}, "NOT MET"),
         (SHARE, {"than": 0.38}, "INCONCLUSIVE"),
-        (SHARE, {"than": 0.0}, "HOLDS"),
-        (SHARE, {"expect": "below", "than": 0.9}, "HOLDS"),
-        (SHARE, {"expect": "below", "than": 0.3}, "NOT MET"),
-        (SHARE, {"expect": "below", "than": 0.36}, "INCONCLUSIVE"),
-        (SHARE, {"expect": "below", "than": 0.0}, "NOT MET"),
         (SHARE, {"expect": "within", "than": 0.4, "margin": 0.1}, "HOLDS"),
         (SHARE, {"expect": "within", "than": 0.9, "margin": 0.1}, "NOT MET"),
         (SHARE, {"expect": "within", "than": 0.1, "margin": 0.1}, "NOT MET"),
@@ -80,7 +69,7 @@ def test_the_word(values, options, expected):
     ],
 )
 def test_on_the_line_itself_nothing_is_decided(ends, line):
-    assert verdicts._word(*ends, *line) == "INCONCLUSIVE"
+    assert verdicts.word_of(*ends, *line) == "INCONCLUSIVE"
 
 
 @pytest.mark.parametrize("options", [{}, {"than": 0.9}, {"expect": "within", "margin": 2}])
@@ -135,9 +124,8 @@ def test_a_share_has_the_exact_binomial_interval(hits, cases):
 
 
 def test_a_share_is_judged_by_its_level():
-    assert verdicts.judge_share("X", "s", 30, 30, than=0.7).word == "HOLDS"
-    assert verdicts.judge_share("X", "s", 3, 30, than=0.7).word == "NOT MET"
-    assert verdicts.judge_share("X", "s", 20, 30, than=0.7).word == "INCONCLUSIVE"
+    for hits, expected in ((30, "HOLDS"), (3, "NOT MET"), (20, "INCONCLUSIVE")):
+        assert verdicts.judge_share("X", "s", hits, 30, than=0.7).word == expected
     assert verdicts.judge_share("X", "s", 0, 50, than=0.6, expect="below").word == "HOLDS"
     with pytest.raises(ValueError, match="hits must be in"):
         verdicts.judge_share("X", "s", 31, 30, than=0.7)
@@ -190,12 +178,14 @@ def test_the_line_is_stable():
         verdicts.judge("X", "s", SHARE, than=0.9, level=0.999),
         verdicts.judge("X", "s", UP, margin=2.0, post_hoc=True),
         verdicts.judge("X", "s", SHARE, than=-1e-6, post_hoc=True),
+        verdicts.judge("O2", "ECE falls", DOWN, expect="below", as_trained=True),
+        verdicts.judge("O2", "ECE falls", DOWN, as_trained=True, post_hoc=True),
     ],
 )
 def test_what_is_printed_can_be_read_again(verdict):
     found = verdicts.parse(str(verdict))
     assert str(found) == str(verdict)
-    for name in ("claim", "statement", "word", "seeds", "than", "post_hoc"):
+    for name in ("claim", "statement", "word", "seeds", "than", "post_hoc", "as_trained"):
         assert getattr(found, name) == getattr(verdict, name)
     numbers = [(v.mean, v.low, v.high, v.level) for v in (found, verdict)]
     assert numbers[0] == pytest.approx(numbers[1], abs=5e-4)
@@ -221,20 +211,11 @@ def test_a_verdict_is_made_of_what_was_passed():
     assert (found.claim, found.statement, found.word) == ("X", "s", "NOT MET")
     assert (found.mean, found.low, found.high) == verdicts.interval(SHARE, level=0.9)
     assert (found.seeds, found.level, found.than, found.post_hoc) == (3, 0.9, 0.9, True)
-    plain = verdicts.judge("X", "s", SHARE)
-    assert (plain.level, plain.than, plain.post_hoc) == (0.95, None, False)
-    assert (
-        (plain.low, plain.high)
-        == verdicts.interval(SHARE)[1:]
-        == verdicts.interval(SHARE, level=0.95)[1:]
-    )
-
-
-def test_a_verdict_is_fixed_and_not_post_hoc_unless_it_says_so():
-    found = verdicts.Verdict("X", "s", "HOLDS", 1.0, 0.5, 1.5, 3, 0.95)
-    assert (found.than, found.post_hoc) == (None, False)
     with pytest.raises(dataclasses.FrozenInstanceError):
         found.word = "REVERSED"
+    plain = verdicts.judge("X", "s", SHARE)
+    assert (plain.level, plain.than, plain.post_hoc) == (0.95, None, False)
+    assert (plain.low, plain.high) == verdicts.interval(SHARE, level=0.95)[1:]
 
 
 @pytest.mark.parametrize(
@@ -249,27 +230,14 @@ def test_a_verdict_is_fixed_and_not_post_hoc_unless_it_says_so():
         ([1.0, 2.0], {"margin": -1}, "margin"),
         ([1.0, 2.0], {"margin": float("inf")}, "margin"),
         ([1.0, 2.0], {"margin": 0.1, "than": 0.5}, "margin must be 0 beside than .* got 0.1"),
-        ([1.0, 2.0], {"margin": 0.1, "than": 0.5, "expect": "below"}, "margin"),
         ([1.0, 2.0], {"than": float("nan")}, "than"),
         ([1.0, 2.0], {"than": float("-inf")}, "than"),
-        ([1.0, 2.0], {"than": float("inf")}, "than"),
         ([1.0, 2.0], {"level": 95}, "level"),
     ],
 )
 def test_wrong_arguments_are_refused_by_name(differences, options, names):
     with pytest.raises(ValueError, match=f"^{names}"):
         word(differences, **options)
-
-
-def test_what_is_judged_as_trained_says_so_in_the_line_and_when_read_again():
-    values = [-0.10, -0.12, -0.11]
-    line = str(verdicts.judge("O2", "ECE falls", values, expect="below", as_trained=True))
-    assert line.startswith("O2 HOLDS (as trained): ECE falls | ")
-    assert verdicts.parse(line).as_trained
-    both = str(verdicts.judge("O2", "ECE falls", values, as_trained=True, post_hoc=True))
-    again = verdicts.parse(both)
-    assert again.as_trained
-    assert again.post_hoc
 
 
 def test_a_conclusion_counts_every_verdict_and_is_read_again():
@@ -307,7 +275,4 @@ def test_a_p_value_is_that_of_the_t_test():
         # the half decimal that printing may have taken away makes it larger by a little
         assert test.pvalue < given.p_value < 1.1 * test.pvalue
         assert verdicts.parse(str(given)).p_value == pytest.approx(given.p_value, rel=0.05)
-
-
-def test_equal_values_have_no_p_value_of_zero():
-    assert verdicts.judge("X", "s", [0.1, 0.1001, 0.1]).p_value > 1e-6
+    assert verdicts.judge("X", "s", [0.1, 0.1001, 0.1]).p_value > 1e-6  # never 0

@@ -231,7 +231,7 @@ def grade(
     asked = [
         task
         for task in _tasks(only, exercises)
-        if only or exercises or any(_cells(one, task) for one in everything)
+        if only or exercises or any(cells_of(one, task) for one in everything)
     ]
     if not asked:
         raise ValueError(f"no notebook in {folder} holds an exercise of the course")
@@ -241,7 +241,7 @@ def grade(
     # the course's own solution as a student's
     (lesson,), task = contents.chosen([asked[0].lesson]), asked[0]
     cells = contents.filled(contents.committed(lesson), [task])
-    own = _graded(Submission("calibkit", {f"{task.lesson}.ipynb": cells}), task, seed, walls or [])
+    own = graded(Submission("calibkit", {f"{task.lesson}.ipynb": cells}), task, seed, walls or [])
     if own.points != 1:
         raise ValueError(
             f"nobody was graded, for calibkit's own solution of {task.checker} is not graded right "
@@ -249,7 +249,7 @@ def grade(
         )
     marked = []
     for one in tqdm(handed_in, unit="student"):
-        grades = {task.checker: _graded(one, task, seed, walls or []) for task in asked}
+        grades = {task.checker: graded(one, task, seed, walls or []) for task in asked}
         marked.append(Marked(one.student, grades, one.troubles, bool(walls), one.fingerprint))
     titles = {task.checker: task.title for task in asked}
     return Gradebook(seed, titles, tuple(marked), tuple(unknown))
@@ -270,7 +270,7 @@ def _tasks(only: Iterable[str], exercises: set[str]) -> list[contents.Exercise]:
     return [task for task in tasks if not exercises or task.checker in exercises]
 
 
-def _cells(submission: Submission, task: contents.Exercise) -> tuple[list[str], str] | None:
+def cells_of(submission: Submission, task: contents.Exercise) -> tuple[list[str], str] | None:
     """The notebook that holds an exercise, the last by name, and the function's name there.
 
     One that calls the checker comes before one that only names the function.
@@ -284,8 +284,8 @@ def _cells(submission: Submission, task: contents.Exercise) -> tuple[list[str], 
     return next(((cells, task.function) for cells in holding), None)
 
 
-def _graded(submission: Submission, task: contents.Exercise, seed: int, walls: list[str]) -> Grade:
-    handed_in = _cells(submission, task)
+def graded(submission: Submission, task: contents.Exercise, seed: int, walls: list[str]) -> Grade:
+    handed_in = cells_of(submission, task)
     if handed_in is None:
         return Grade(0, NOT_HANDED_IN)
     exercise = check.EXERCISES[task.checker]

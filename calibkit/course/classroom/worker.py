@@ -44,7 +44,7 @@ def main() -> None:
     send({"ready": True})
     order = json.loads(requests.readline())
     # From here on this process can do little; what fails up to here is no fault of a student.
-    _without_checkers()
+    without_checkers()
     for name in order["withheld"]:
         withhold(name)
     confine.limit(order["limits"])
@@ -91,7 +91,7 @@ def _defined(order: dict) -> Callable | None:
     return space[order["function"]]
 
 
-def _without_checkers() -> None:
+def without_checkers() -> None:
     """`check` as a module that says nothing: it holds the references."""
     import calibkit.course
 

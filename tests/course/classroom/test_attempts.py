@@ -70,23 +70,16 @@ def test_what_is_read_or_stays_in_the_own_room_is_not_told(monkeypatch):
 
 
 def test_what_was_told_stays_told_when_the_process_ends():
-    told = []
-    answer = sandbox.Answer(
-        ["import os\ndef f(p):\n    try: os.remove('/nowhere/a')\n    finally: os._exit(0)"],
-        "f",
-        walls=WALLS or [],
-    )
+    code = "import os\ndef f(p):\n    try: os.remove('/nowhere/a')\n    finally: os._exit(0)"
+    answer = sandbox.Answer([code], "f", walls=WALLS or [])
     with answer, pytest.raises(sandbox.Ended):
         answer(1.0)
-    told = answer.attempts
-    assert told == ["delete /nowhere/a"]
+    assert answer.attempts == ["delete /nowhere/a"]
 
 
 def test_a_flood_of_attempts_ends_at_the_deadline_and_is_cut(monkeypatch):
     monkeypatch.setattr(sandbox.running, "SECONDS", 3.0)
-    monkeypatch.setattr(
-        sandbox.running, "WAITS", 1
-    )  # who floods the pipe waits, and computes little
+    monkeypatch.setattr(sandbox.running, "WAITS", 1)  # who floods waits, and computes little
     code = """
 import os
 def f(p):

@@ -1,5 +1,6 @@
 """The student's, the teacher's and the grader's form of the course, each made once."""
 
+import copy
 import re
 
 import nbformat
@@ -8,14 +9,9 @@ import pytest
 from calibkit import __main__
 from calibkit.course import check, checkout, execution, experiments, explorers, syllabus
 from calibkit.course.classroom import contents, forms
+from tests.course.classroom.course import COMMITTED, EXERCISES, LESSONS, PROSE, QUESTIONS
 
-LESSONS = checkout.lessons()
-# lessons whose notes for the teacher are not written yet
-WITHOUT_NOTES: set[str] = set()
-TASKS = {
-    lesson.name: contents.exercises(lesson.name, contents.committed(lesson)) for lesson in LESSONS
-}
-each = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
+each = pytest.mark.parametrize("lesson", LESSONS.values(), ids=LESSONS)
 
 
 @pytest.fixture(scope="module")
@@ -41,54 +37,37 @@ def flat(text):
 
 
 def test_reading_finds_every_exercise_and_question():
-    checkers = [task.checker for tasks in TASKS.values() for task in tasks if task.checker]
+    checkers = [task.checker for tasks in EXERCISES.values() for task in tasks if task.checker]
     assert sorted(checkers) == sorted(check.EXERCISES)
-    assert all(any(not task.checker for task in tasks) for tasks in TASKS.values())
-    for lesson in LESSONS:
-        notebook = contents.committed(lesson)
-        asked = contents.questions(lesson.name, notebook)
-        assert 3 <= len(asked) <= 8
-        assert all(question.text and question.answer for question in asked)
-        headings = re.findall(r"^### Exercise", contents.prose(notebook), re.MULTILINE)
-        assert len(TASKS[lesson.name]) == len(headings)
+    for name, tasks in EXERCISES.items():
+        assert any(not task.checker for task in tasks)
+        assert 3 <= len(QUESTIONS[name]) <= 8
+        assert all(question.text and question.answer for question in QUESTIONS[name])
+        assert len(tasks) == len(re.findall(r"^### Exercise", PROSE[name], re.MULTILINE))
 
 
 @each
-def test_a_student_sees_no_output_solution_or_answer(lesson, student):
-    notebook = read(student, lesson)
+def test_a_student_finds_stubs_hints_questions_and_room_and_no_output_or_answer(lesson, student):
+    notebook, whole = read(student, lesson), PROSE[lesson.name]
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert not any(cell.outputs or cell.execution_count for cell in code)
-    titles = [*contents.folded(contents.prose(notebook))]
-    assert not any(t in ("Solution", "Answer") or contents.QUESTION.match(t) for t in titles)
-    text = flat(contents.prose(notebook))
-    whole = contents.committed(lesson)
-    answers = [task.solution for task in TASKS[lesson.name]]
-    answers += [question.answer for question in contents.questions(lesson.name, whole)]
-    further = contents.section(contents.prose(whole), "Go further")
-    answers += [f["body"] for f in contents.FOLDED.finditer(further) if f["title"] == "Answer"]
-    assert [answer for answer in answers if len(answer) > 30 and flat(answer) in text] == []
-
-
-@each
-def test_a_student_finds_stubs_hints_questions_and_room(lesson, student):
-    notebook = read(student, lesson)
-    sources = [cell.source for cell in notebook.cells]
-    tasks = [task for task in TASKS[lesson.name] if task.checker]
-    assert all(task.stub in sources for task in tasks)
     text = contents.prose(notebook)
-    assert text.count("<summary>Hint</summary>") == len(tasks)
-    asked = contents.questions(lesson.name, contents.committed(lesson))
-    assert all(question.text in flat(text) for question in asked)
-    answers = contents.prose(contents.committed(lesson)).count("<summary>Answer</summary>")
-    assert text.count(forms.OWN_WORDS.strip()) == len(asked) + answers
-
-
-@each
-def test_all_that_a_lesson_shows_and_links_lies_beside_it(lesson, student):
-    targets = re.findall(
-        r"\]\(([\w./]+\.(?:ipynb|md|svg|png))\)", contents.prose(read(student, lesson))
-    )
-    assert [t for t in targets if not (student / t).exists()] == []
+    titles = [*contents.folded(text)]
+    assert not any(t in ("Solution", "Answer") or contents.QUESTION.match(t) for t in titles)
+    asked, tasks = QUESTIONS[lesson.name], EXERCISES[lesson.name]
+    answers = [part.solution for part in tasks] + [question.answer for question in asked]
+    further = contents.FOLDED.finditer(contents.section(whole, "Go further"))
+    answers += [found["body"] for found in further if found["title"] == "Answer"]
+    shown = flat(text)
+    assert [answer for answer in answers if len(answer) > 30 and flat(answer) in shown] == []
+    stubs = [task.stub for task in tasks if task.checker]
+    assert {*stubs} <= {cell.source for cell in code}
+    assert text.count("<summary>Hint</summary>") == len(stubs)
+    assert all(question.text in shown for question in asked)
+    rooms = len(asked) + whole.count("<summary>Answer</summary>")
+    assert text.count(forms.OWN_WORDS.strip()) == rooms
+    beside = re.findall(r"\]\(([\w./]+\.(?:ipynb|md|svg|png))\)", text)
+    assert [target for target in beside if not (student / target).exists()] == []
 
 
 def test_a_part_of_the_course_links_to_no_other_lesson(tmp_path):
@@ -110,7 +89,7 @@ def test_what_lessons_load_is_found_without_the_checkout(student, monkeypatch):
 
     monkeypatch.setattr(execution, "root", outside)
     monkeypatch.chdir(student)
-    source = "\n".join(c.source for lesson in LESSONS for c in read(student, lesson).cells)
+    source = "\n".join(c.source for lesson in LESSONS.values() for c in read(student, lesson).cells)
     for name in set(re.findall(r"explorers\.stored\(\"(\w+)\"\)", source)):
         assert explorers.stored(name).sliders
     loaded = set(re.findall(r"experiments\.on_photographs\(\"(\w+)\"", source))
@@ -128,7 +107,7 @@ def test_the_teacher_sees_notes_mistakes_and_open_answers(lesson, teacher):
     noted = [c.source for c in notebook.cells if "teacher" in c.metadata.get("tags", ())]
     said = forms.notes(lesson)
     assert sum("known mistakes" in source for source in noted) == sum(
-        bool(task.checker) for task in TASKS[lesson.name]
+        bool(task.checker) for task in EXERCISES[lesson.name]
     )
     assert [h for h in said if not any(f"**{h or 'Before the class'}**" in n for n in noted)] == []
     text = contents.prose(notebook)
@@ -144,25 +123,18 @@ def test_the_known_mistakes_are_those_of_the_checker():
 
 
 @each
-def test_the_notes_follow_the_lesson(lesson):
-    said = forms.notes(lesson)
-    if lesson.name in WITHOUT_NOTES:
-        return
-    assert said, f"notebooks/teaching/{lesson.name}.md is not written; or name it in WITHOUT_NOTES"
-    text = contents.prose(contents.committed(lesson))
+def test_the_notes_follow_the_lesson_and_nobody_else_sees_them(lesson, student):
+    said, text = forms.notes(lesson), PROSE[lesson.name]
+    assert said, f"notebooks/teaching/{lesson.name}.md is not written"
     sections = re.findall(r"^## (\d+\. .*)$", text, re.MULTILINE)
     assert [*said] == ["", *sections, "Three things to take away"]
     minutes = [int(re.search(r"\*\*(\d+) minutes?\.\*\*", words)[1]) for words in said.values()]
     assert sum(minutes) == sum(syllabus.times(text).all)
-
-
-@each
-def test_nobody_else_sees_the_notes(lesson, student):
-    asked = [flat(n).partition("**Ask.** ")[2][:50] for n in forms.notes(lesson).values()]
-    others = [contents.committed(lesson), execution.read(lesson), read(student, lesson)]
-    texts = [flat(contents.prose(notebook)) for notebook in others]
-    assert not any("For the teacher" in text for text in texts)
-    assert not any(words and words in text for words in asked for text in texts)
+    asked = [flat(words).partition("**Ask.** ")[2][:50] for words in said.values()]
+    others = [execution.read(lesson), read(student, lesson)]
+    for other in (flat(text), *(flat(contents.prose(notebook)) for notebook in others)):
+        assert "For the teacher" not in other
+        assert not any(words and words in other for words in asked)
     assert not (student / forms.NOTES).exists()
 
 
@@ -188,7 +160,7 @@ def test_the_key_holds_executed_solutions_that_pass(tmp_path, capsys):
 
 
 def test_a_wrong_solution_shows_in_the_key():
-    notebook = contents.committed(checkout.lessons("06")[0])
+    notebook = copy.deepcopy(COMMITTED["06_label_noise"])
     for cell in notebook.cells:
         cell.source = cell.source.replace("return torch.diag(1 - p) +", "return")
     _, replies = forms.answered("06_label_noise", notebook)
@@ -203,12 +175,8 @@ def test_no_folder_with_somebodys_work_is_written_into(form, tmp_path, capsys):
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
-@pytest.mark.parametrize("form", [forms.student, forms.teacher])
-def test_evidence_is_given_to_a_class_on_demand(form, tmp_path):
-    *_, beside = form(tmp_path / "with", ["03"], with_evidence=True)
+def test_evidence_is_given_to_a_class_on_demand_alone(student, tmp_path):
+    *_, beside = forms.student(tmp_path / "with", ["03"], with_evidence=True)
     assert beside == tmp_path / "with" / "evidence" / "03_overconfidence.ipynb"
     assert any(cell.get("outputs") for cell in nbformat.read(beside, as_version=4).cells)
-
-
-def test_without_being_asked_for_no_evidence_is_given(student):
     assert not (student / "evidence").exists()

@@ -5,10 +5,9 @@ from html import unescape
 
 import pytest
 
-from calibkit.course import checkout, explorers
-from calibkit.course.classroom import contents, handouts
-
-LESSONS = checkout.lessons()
+from calibkit.course import explorers
+from calibkit.course.classroom import handouts
+from tests.course.classroom.course import COMMITTED
 
 
 @pytest.fixture(scope="module")
@@ -17,16 +16,15 @@ def written(tmp_path_factory):
     return {path.stem: path.read_text(encoding="utf-8") for path in handouts.write(folder)}
 
 
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
-def test_it_has_its_parts(lesson, written):
-    page = written[lesson.name]
-    notebook = contents.committed(lesson)
+@pytest.mark.parametrize("name", COMMITTED)
+def test_it_has_its_parts(name, written):
+    page, notebook = written[name], COMMITTED[name]
     assert page.count("<li>") == 3
     assert "<strong>Question.</strong>" in page
     pictures = re.findall(r'<figure>(?:<div[^>]+>)?<img src="data:[^"]+" alt="([^"]+)"', page)
     assert 1 <= len(pictures) == page.count("<figure>") <= handouts.FIGURES
-    if lesson.name in handouts.FRAMES:
-        texts = [f.readout for f in handouts.frames(*handouts.FRAMES[lesson.name])]
+    if name in handouts.FRAMES:
+        texts = [f.readout for f in handouts.frames(*handouts.FRAMES[name])]
     else:
         texts = [alt for _, alt in handouts.figures(notebook)]
     assert [unescape(text) for text in pictures] == texts
@@ -38,8 +36,7 @@ def test_it_has_its_parts(lesson, written):
 
 
 def test_figures_that_answer_a_prediction_come_first():
-    lesson = checkout.lessons("06")[0]
-    notebook = contents.committed(lesson)
+    notebook = COMMITTED["06_label_noise"]
     answers = [c for c in notebook.cells if "answer" in c.metadata.get("tags", ())]
     shown = str([c.outputs for c in answers])
     found = [source[-40:] in shown for source, _ in handouts.figures(notebook)]

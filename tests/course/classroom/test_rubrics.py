@@ -6,15 +6,10 @@ import re
 import pytest
 
 from calibkit import __main__
-from calibkit.course import checkout
-from calibkit.course.classroom import contents, rubrics
+from calibkit.course.classroom import rubrics
+from tests.course.classroom.course import EVERY
 
-ASKED = {
-    (task.lesson, task.title): task
-    for lesson in checkout.lessons()
-    for task in contents.exercises(lesson.name, contents.committed(lesson))
-    if not task.checker
-}
+ASKED = {(task.lesson, task.title): task for task in EVERY if not task.checker}
 RUBRICS = {(one.lesson, one.title): one for one in rubrics.every()}
 NUMBER = re.compile(r"(?<![\w.])[.\d][\d,.]*(?<![.,])")
 

@@ -49,50 +49,40 @@ def test_a_right_answer_passes_with_what_it_needs_from_the_notebook(walls):
     assert graded(notebook, walls)
 
 
-@both
-def test_a_wrong_answer_gets_the_checkers_hint(walls):
-    reply = graded("import torch\n\ndef f(p):\n    return torch.diag(1 - p)", walls)
-    assert "the drawn labels are missing" in repr(reply)
-
-
-@both
-def test_the_librarys_own_function_is_withheld_by_any_name(walls):
-    code = """
-    from calibkit.curation import transition_matrix as mine
-    def f(p):
-        return mine(p, kind="classwise")
-    """
-    reply = graded(code, walls, withheld=["calibkit.curation:transition_matrix"])
+@pytest.mark.parametrize(
+    ("body", "exercise", "withheld"),
+    [
+        ("from calibkit.curation import transition_matrix as mine\n"
+         "def f(p): return mine(p, kind='classwise')",
+         "noise_matrix", "calibkit.curation:transition_matrix"),
+        ("from calibkit.mixing import Mix\n"
+         "def f(labels, partner, lam, classes):\n"
+         "    return Mix(torch.tensor(lam), partner).soft_labels(labels, classes)",
+         "mixed_labels", "calibkit.mixing:Mix"),
+    ],
+    ids=["a function, by any name", "a class"],
+)  # fmt: skip
+def test_what_the_library_has_is_withheld(body, exercise, withheld):
+    reply = graded(f"import torch\n{body}", WALLS or [], exercise, [withheld])
     assert "asks for own code" in repr(reply)
 
 
-@both
-def test_the_reference_is_out_of_reach(walls):
+def test_the_reference_is_out_of_reach():
     code = """
     from calibkit.course import check
     def f(p):
         return check.noise_matrix.reference(p)
     """
-    assert not graded(code, walls)
+    assert not graded(code, WALLS or [])
 
 
 def test_the_silent_checkers_say_nothing_and_look_like_a_module(monkeypatch):
     monkeypatch.setitem(sys.modules, "calibkit.course.check", check)  # both are put back afterwards
     monkeypatch.setattr(calibkit.course, "check", check)
-    worker._without_checkers()
+    worker.without_checkers()
     assert calibkit.course.check.signed_gap(print) is None
     assert not hasattr(calibkit.course.check, "__file__")
     inspect.getmodule(graded)  # which asks all modules for their files, as torch does
-
-
-def test_a_class_is_withheld_as_well():
-    code = """
-    import torch
-    from calibkit.mixing import Mix
-    def f(labels, partner, lam, classes):
-        return Mix(torch.tensor(lam), partner).soft_labels(labels, classes)
-    """
-    assert "own code" in repr(graded(code, [], "mixed_labels", ["calibkit.mixing:Mix"]))
 
 
 @sandboxed
@@ -148,7 +138,6 @@ def f(number):
 @pytest.mark.parametrize(
     ("harm", "told"),
     [
-        ("while True: print('x' * 10**6)", "had not ended"),
         ("os._exit(0)", "its process ended"),
         ("return bytearray(4 << 30)", "MemoryError"),
         ("return [[0.0] * 1000] * 10**5", "."),
@@ -205,6 +194,8 @@ def test_a_process_is_gone_when_its_answer_is(monkeypatch):
     monkeypatch.setattr(running, "SECONDS", 1.0)
     with pytest.raises(running.TimeUp), sandbox.Answer(["f = 1", "while True: f = 2"], "f") as one:
         raise AssertionError("the cell that defines f never ends")
+    with pytest.raises(sandbox.Missing, match="has no f"), sandbox.Answer(["g = 1"], "f"):
+        pass
     one = sandbox.Answer(["f = abs"], "f")
     with one:
         assert one(-2.5) == 2.5
@@ -212,11 +203,6 @@ def test_a_process_is_gone_when_its_answer_is(monkeypatch):
     assert not os.path.exists(one.room.name)
     with pytest.raises(sandbox.Ended):
         one(1.0)
-
-
-def test_a_notebook_without_the_function_is_told():
-    with pytest.raises(sandbox.Missing, match="has no f"), sandbox.Answer(["g = 1"], "f"):
-        pass
 
 
 def test_arguments_arrive_exactly_and_changes_come_back():
@@ -259,14 +245,8 @@ def test_the_slice_has_what_the_answer_uses_and_no_more():
         "y = 3",
     ]
     found = slicing.needed(cells, "f")
-    assert [type(s).__name__ for s in found.body] == [
-        "Import",
-        "ImportFrom",
-        "Assign",
-        "Assign",
-        "Assign",
-        "If",
-    ]
+    kinds = ["Import", "ImportFrom", "Assign", "Assign", "Assign", "If"]
+    assert [type(statement).__name__ for statement in found.body] == kinds
     assert slicing.needed(cells, "g") is None
     cells = [
         "def train(T):\n    return T",

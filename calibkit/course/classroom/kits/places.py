@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 
 from calibkit.course import explorers
 from calibkit.course.classroom import contents, forms, handouts, rubrics
@@ -74,6 +74,7 @@ def found(text: str, pattern: str) -> str:
     return PER_CENT.sub(" %", hit)
 
 
+@cache
 def _notebook(number: str) -> tuple:
     """A lesson's name and its notebook."""
     (lesson,) = contents.chosen([number])

@@ -81,9 +81,9 @@ def page_texts(name: str) -> tuple[list[str], dict[str, str]]:
         shown = [f"## {part}\n\n{parts[part]}" if headed else parts[part] for part in wanted]
         if "Plan" in wanted:
             shown.insert(1, FILES)
-        heading, body = f"{title}: {words}" if words else title, _html("\n\n".join(shown))
+        heading, body = f"{title}: {words}" if words else title, html("\n\n".join(shown))
         made[file] = page_templates.render("kit.html", title=heading, body=body)
-    made[SLIDES] = slides.page(title, parts["Slides"], _html)
+    made[SLIDES] = slides.page(title, parts["Slides"], html)
     made = {file: spaced(page) for file, page in made.items()}
     made[PLAY] = browser.playground()
     return lessons, made
@@ -104,7 +104,7 @@ def write(name: str, folder: str | Path) -> list[Path]:
     return [folder / file for file in made]
 
 
-def _html(text: str) -> str:
+def html(text: str) -> str:
     """Markdown as HTML, formulas as MathML, links to pages of the kit.
 
     A notebook is named and not linked: a browser would show its source.
