@@ -14,6 +14,7 @@ whether a difference is zero:
 
 from __future__ import annotations
 
+import bisect
 import math
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -213,11 +214,14 @@ def _judged(ends, seeds, margin, expect, than, size, control, level) -> Judged:
     if word == "OPEN":  # the least number that would give a word, were mean and spread as they are
         mean = ends[0] - than
         spread = (ends[2] - ends[0]) / stats.t.ppf((1 + level) / 2, seeds - 1) * math.sqrt(seeds)
-        for n in range(seeds + 1, MOST_SEEDS + 1):
+
+        def decides(n: int) -> bool:  # and so does every larger one, whose interval lies within
             half = stats.t.ppf((1 + level) / 2, n - 1) * spread / math.sqrt(n)
-            if _word(mean - half, mean + half, margin, expect, size) != "OPEN":
-                more = n
-                break
+            return _word(mean - half, mean + half, margin, expect, size) != "OPEN"
+
+        numbers = range(seeds + 1, MOST_SEEDS + 1)
+        place = bisect.bisect_left(numbers, True, key=decides)
+        more = numbers[place] if place < len(numbers) else None
     return Judged(word, *ends, seeds, more)
 
 

@@ -126,7 +126,11 @@ def test_there_are_fifteen_findings_of_fifteen_lessons_in_order_twelve_on_the_la
     assert set(FOUND) - set(shown) == set(findings.table()["apart"])
 
 
-@pytest.mark.parametrize("row", findings.table()["finding"], ids=lambda row: row["lesson"])
+# 05 states its mean confidence by accuracy and signed gap
+STATED = [row for row in findings.table()["finding"] if row["lesson"] != "05"]
+
+
+@pytest.mark.parametrize("row", STATED, ids=lambda row: row["lesson"])
 def test_every_number_of_a_finding_stands_in_its_lessons_own_readouts(row):
     """Which have a decimal more."""
     explorer = explorers.stored(row["slider"])
