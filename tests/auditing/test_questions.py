@@ -118,7 +118,6 @@ TENTHS = (10 * TOP).round()
 FORMS = TOOLS | {
     "minus.csv": (csv(y=Y3 - 1, **scores("prob_", names=["down", "flat", "up"])), THREE),
     "minus_bare.csv": (csv(y_true=Y3 - 1, **scores(names=["-1", "0", "1"])), THREE),
-    "minus.npz": (lambda path: np.savez(path, logits=Z, labels=Y3 - 1), THREE),
     "descending.csv": (csv(Churn=np.where(Y, "yes", "no"), **{"P (Churn=yes)": Q,
                                                               "P (Churn=no)": 1 - Q}),
                        Truth(TWO.probs[:, ::-1], 1 - Y)),
@@ -129,8 +128,6 @@ FORMS = TOOLS | {
                           score=SIDE), SIDED),
     "accepted.jsonl": (jsonl({"label": "A", "score": float(q), "answer": ["reject", "accept"][y]}
                              for q, y in zip(Q, Y, strict=True)), TWO),
-    "of_ten.jsonl": (jsonl({"confidence": int(c), "correct": bool(r)}
-                           for c, r in zip(TENTHS, HITS.labels, strict=True)), SPOKEN),
     "of_ten_written.jsonl": (jsonl({"confidence": f"{c:g}/10", "correct": bool(r)}
                                    for c, r in zip(TENTHS, HITS.labels, strict=True)), SPOKEN),
     "graded.csv": (csv(confidence=TOP, grade=np.where(HITS.labels, "correct", "incorrect")), HITS),
@@ -142,34 +139,22 @@ FORMS = TOOLS | {
     "batches.pt": (saved(lambda: by_hundred(loss_beside, Z, Y3)), THREE),
     "tuple.pt": (saved(lambda: (torch.tensor(P3), torch.tensor(Y3))), THREE),
     "own_and_human.csv": (csv(label=NAMES[BEST], **scores("p_"), human=WORDS), THREE),
-    "judged.jsonl": (jsonl({"id": k, "judge": {"verdict": bool(HITS.labels[k])},
-                            "confidence": float(TOP[k])} for k in range(N)), HITS),
     "zero_shot.jsonl": (jsonl(map(zero_shot, range(N))), THREE),
     "bigquery.jsonl": (jsonl({"species": str(w), "predicted_species_probs": ranked(p, "label",
                                                                                     "prob")}
                              for w, p in zip(WORDS, P3, strict=True)), THREE),
     "mlflow.json": (text(json.dumps({"columns": ["label", "probability"], "data": PAIRS})), TWO),
     "lists.json": (text(json.dumps(PAIRS)), TWO),
-    "spark.jsonl": (jsonl({"label": float(y), "probability": {"type": 1, "values": p.tolist()}}
-                          for y, p in zip(Y3, P3, strict=True)), THREE),
     "printed.csv": (csv(label=Y3, probs=[str([np.float64(x) for x in p]) for p in P3]), THREE),
     "tensor.csv": (csv(label=Y, prob=[f"tensor({q:.4f})" for q in Q]), one(Q.round(4), Y)),
-    "points.csv": (csv(label=Y, p=["." if k % 5 == 0 else repr(float(q))
-                                   for k, q in enumerate(Q)]),
-                   one(np.delete(Q, range(0, N, 5)), np.delete(Y, range(0, N, 5)))),
     "one_logit.jsonl": (jsonl({"label": y, "logits": [float(np.log(q / (1 - q)))]}
                               for y, q in PAIRS), TWO),
     "lone_marks.tsv": (text(lone_marks()), TWO),
     "gbk.csv": (text("\n".join(["编号,标签,概率", *(f"{k},{y},{q!r}" for k, (y, q) in
                                                  enumerate(PAIRS))]), "gb18030"), TWO),
     "bare.csv": (lambda path: np.savetxt(path, np.column_stack([Y3, P3]), delimiter=","), THREE),
-    "packed.csv.xz": (csv(label=Y, p=Q), TWO),
     "best_of_more.csv": (csv(target=Y3, **{f"index_{k}": np.argsort(-P3, 1)[:, k] for k in (0, 1)},
                              **{f"prob_{k}": -np.sort(-P3, 1)[:, k] for k in (0, 1)}), HITS),
-    "rare.csv": (csv(label=(_random.random(N) < Q / 3).astype(int), p_0=1 - Q / 3, p_1=Q / 3),
-                 None),
-    "own_of_each.csv": (csv(label_0=1 - Y, p_0=1 - Q, label_1=Y, p_1=Q), one(1 - Q, 1 - Y)),
-    "never_varies.csv": (csv(truth=np.ones(N, int), is_fraud=Y, p=Q), TWO),
 }  # fmt: skip
 
 
