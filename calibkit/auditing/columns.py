@@ -1,32 +1,22 @@
 """Which column of a file is what: one convention, and for all else a question.
 
 Names are compared without case, with all that parts their words as "_": `names.bare`. Labels and
-the classes in the names of columns are compared as texts, without case where that stays unique;
-whole numbers as these (1.0 and "01" are 1): `names.word`.
+the classes in the names of columns are compared as texts, whole numbers as these: `names.word`.
 
 **Taken unasked**
-1. Labels: the one column called as in `names.LABELS` that holds no fractions (of several that hold
-   the same, the first; a list of 0 and 1 with one 1 in every row is the place of the 1). Or, for
-   answers that are right or wrong, the one called as in `names.CORRECT` (or `score`, where it holds
-   nothing but 0 and 1 and another column of scores is there).
-2. Scores, a column for each class: columns of numbers whose names are the label, or hold it between
-   signs that are no letter or digit (a number also right behind a letter) beside nothing but words
-   of `names.PARTS`: cat, p_cat, prob_0, P(cat), cat_score. All labels must have a column; further
-   numbers belong to the set (p_3 beside p_0 to p_2), and further words where only with them the
-   rows sum to 1. A list of K numbers in a cell, or an array (n, K), is a set of the classes 0 to
-   K-1 where its name is of words of `names.PARTS`, or where it is the only one of an archive.
-3. Scores, one column, where no set is there: called as in `names.SCORES` (fractions, where the name
-   is also one of decisions), or after one label as in 2. Labels have two values then: the score is
-   of the label that it is called after, else of 1, yes, true, positive, t or + beside their
-   opposite.
-4. Answers: `correct` with the one column of 3 or of `names.CONFIDENCES`. Beside both a label and
-   `correct` the second counts where the labels have more than two values, or the score is called a
-   confidence.
-5. Kinds: within [0, 1] (but for 1e-6) and, in a set, with the sum 1 in every row: probabilities.
-   Sums of 100: per cent; sums of exp of 1: logarithms. Else what all names state, if the numbers
-   allow it: `names.KINDS`. Names and numbers that differ are asked.
-6. What options say. The question about anything else names the columns, three values of each, and a
-   command in which all is said, in the order of the file's own columns.
+1. Labels: the one column called as in `names.LABELS` that holds no fractions, or several of 0 and 1
+   with one 1 in every row; or, of what is right or wrong, the one called as in `names.CORRECT`.
+2. Scores, a column for each class: numbers whose names hold the label beside nothing but words of
+   `names.PARTS` (cat, p_cat, prob_0, P(cat)), for all labels. Further numbers belong to the set,
+   and further words where only with them the rows sum to 1. A list in a cell or an array (n, K) is
+   a set of the classes 0 to K-1.
+3. Scores, one column, where no set is there: called as in `names.SCORES`, or after one label. It is
+   of the label that it is called after, else of 1, yes, true, positive, t or + beside its opposite.
+4. Answers: `correct` with the one column of 3 or of `names.CONFIDENCES`.
+5. Kinds: within [0, 1] and, in a set, with the sum 1: probabilities. Sums of 100: per cent; of exp
+   of 1: logarithms. Else what all names state (`names.KINDS`), if the numbers allow it.
+6. What options say. The question about anything else names the columns, three values of each, and
+   commands in which all is said, in the order of the file's own columns.
 
 Checks (`checks`) follow, each with an option that takes the risk.
 """

@@ -293,8 +293,6 @@ def meaning(table: Any, score: str, label: list[str], able: list[str]) -> dict[s
         return predicted
     least, most = np.nanmin(own), np.nanmax(own)
     of_class = least < (0.5 if most <= 1 else 50) and (0 <= least <= most <= 100 or not able)
-    for decided in (names.words(table[column]) for column in able):
-        of_class |= area(own, decided == decided.max())[0] in (0.0, 1.0)  # a threshold decides
     if not of_class:
         return predicted
     z = area(own[good], (words == values[-1])[good])[1]

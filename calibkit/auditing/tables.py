@@ -474,9 +474,9 @@ def of_frame(frame: pd.DataFrame, name: str, options: Any, *, flat: bool = False
 
 
 def _demand_different(columns: list[str], name: str) -> None:
-    twice = next((one for place, one in enumerate(columns) if one in columns[:place]), None)
-    if twice is not None:
-        raise ValueError(f"{name} has several columns {twice!r}: give each its own name")
+    twice = pd.Index(columns)[pd.Index(columns).duplicated()]
+    if len(twice):
+        raise ValueError(f"{name} has several columns {twice[0]!r}: give each its own name")
 
 
 def _nests(column: pd.Series) -> bool:
