@@ -66,7 +66,7 @@ def _mapped(calibrator):
     return lambda d: [
         (fitted := calibrator().fit(d.z, d.y)).probs(d.fresh),
         fitted.transform(d.fresh),
-        fitted.module()(raw(d.fresh)),
+        fitted.module().to(raw(d.fresh).device)(raw(d.fresh)),
     ]
 
 
@@ -105,6 +105,9 @@ ENTRIES = {
         and issubclass(getattr(recalibration, name), recalibration.Calibrator)
         and name != "Calibrator"
     },
+    "recalibration.ShrunkMatrixScaler": _mapped(
+        lambda: recalibration.ShrunkMatrixScaler(penalties=(0.03, 0.3), folds=2)
+    ),
     "recalibration.TemperatureScaler of a grid": lambda d: (
         recalibration.TemperatureScaler("ece_grid").fit(d.z, d.y).temperature
     ),

@@ -17,7 +17,6 @@ from calibkit import (
     losses,
     mixing,
     prioritization,
-    recalibration,
     validate,
 )
 from calibkit.lab import data, models, sweep, training, translation
@@ -25,6 +24,7 @@ from calibkit.lab.training.loop import Loop
 from calibkit.lab.translation import toy
 from calibkit.pictures import palette, plots
 from tests import pretend_cuda
+from tests.recalibration.samples import ALL
 
 TRAIN, CAL, TEST = data.noisy_digits(96, noise=0.3, seed=0, test=100, calibration=50)
 TRAIN, CAL, TEST = (replace(part, posterior=None, source=None) for part in (TRAIN, CAL, TEST))
@@ -230,16 +230,8 @@ def scored(device="cpu"):
     return logits.to(device), labels.to(device)
 
 
-CALIBRATORS = [
-    kind
-    for kind in vars(recalibration).values()
-    if isinstance(kind, type) and issubclass(kind, recalibration.Calibrator)
-    if kind is not recalibration.Calibrator
-]
-
-
 @pytest.mark.device
-@pytest.mark.parametrize("kind", CALIBRATORS)
+@pytest.mark.parametrize("kind", ALL)
 def test_a_map_fitted_on_one_device_serves_on_the_other(kind, device):
     logits, labels = scored()
     new = logits[:50] + 0.1
@@ -256,7 +248,7 @@ def test_a_map_fitted_on_one_device_serves_on_the_other(kind, device):
 
 def test_a_machine_without_the_device_reads_what_was_fitted_and_trained_on_it():
     with pretend_cuda.pretend_cuda() as device:
-        maps = [kind().fit(*scored(device)) for kind in CALIBRATORS]
+        maps = [kind().fit(*scored(device)) for kind in ALL]
         loss = functools.partial(losses.forward_corrected, transition=NOISE.to(device))
         there = TRAIN.to(device)
         one = training.trial(functools.partial(models.mlp, 64, 10), there, epochs=1, loss=loss)

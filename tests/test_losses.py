@@ -441,20 +441,6 @@ def test_precision(name, dtype):
     assert loss.item() == pytest.approx(exact, rel=1e-5)
 
 
-@pytest.mark.device
-def test_devices_agree(device):
-    there = devices.moved([*batch(30, 10)], device)
-    for name, loss in LOSSES.items():
-        results = []
-        for place in ("cpu", device):
-            logits, target = devices.moved(there, place)
-            z = logits.detach().requires_grad_()
-            value = loss(z, target)
-            assert value.device.type == torch.device(place).type
-            results.append((value.cpu(), torch.autograd.grad(value, z)[0].cpu()))
-        torch.testing.assert_close(*results, msg=name)
-
-
 def test_arrays_and_small_integers():
     logits, target = batch()
     expected = losses.brier(logits, target)

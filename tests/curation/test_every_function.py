@@ -101,15 +101,3 @@ def test_bad_labels_and_seeds_are_named(call):
 """)
 def test_bad_options_are_named(call, refused):
     refusals.check(call, refused, globals())
-
-
-# --- devices ---
-
-
-@pytest.mark.device
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_devices_agree(call, device):
-    labels = ragged()
-    ours = call(labels.to(device), 0)
-    assert ours.device.type == device.type
-    assert torch.equal(ours.cpu(), call(labels, 0))

@@ -7,7 +7,6 @@ import torch
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from calibkit import devices
 from calibkit.recalibration import (
     HistogramBinning,
     LeakageError,
@@ -219,21 +218,3 @@ def test_bad_logits_after_a_fit_and_another_number_of_classes(calibrator):
 """)
 def test_bad_options_are_named(call, refused):
     refusals.check(call, refused, globals())
-
-
-# --- devices ---
-
-
-@pytest.mark.device
-@pytest.mark.parametrize("calibrator", ALL)
-def test_devices_agree(calibrator, device):
-    there = devices.moved([*scored(200, 4), scored(50, 4, seed=1)[0]], device)
-    logits, labels, fresh = devices.moved(there, "cpu")
-    few = {"penalties": (0.03, 0.3), "folds": 2} if calibrator is ShrunkMatrixScaler else {}
-    expected = calibrator(**few).fit(logits, labels).probs(fresh)
-    ours = calibrator(**few).fit(*there[:2]).probs(there[2])
-    assert ours.device.type == device.type
-    assert torch.allclose(ours.cpu(), expected, atol=1e-6)
-    if device.type != "cpu":
-        with pytest.raises(ValueError, match="labels"):
-            calibrator().fit(there[0], labels)

@@ -57,12 +57,3 @@ def test_splits_are_seeded_and_differ_from_one_another():
 """)
 def test_wrong_arguments_are_refused_by_name(call, refused):
     refusals.check(call, refused, globals())
-
-
-@pytest.mark.device
-def test_the_posterior_lies_where_the_points_lie(device):
-    world = data.Clusters()
-    points = world.draw(10, seed=0).inputs
-    there = world.posterior(points.to(device))
-    assert there.device.type == device.type
-    assert torch.allclose(there.cpu(), world.posterior(points), atol=1e-9)
