@@ -1,55 +1,106 @@
 """Focal loss in practice."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
 from calibkit.course.check.engine import exercise
 
 # fmt: off
-LABEL_PROBABILITIES = {
-    "one p in each range": torch.tensor([0.1, 0.3, 0.7]),
-    "nine ordinary p": torch.tensor([0.9, 0.05, 0.45, 0.15, 0.6, 0.22, 0.35, 0.19, 0.55]),
-    "p on the two thresholds": torch.tensor([0.5, 0.2, 0.4], dtype=torch.float64),
-    "p of 0 and of 1": torch.tensor([0.0, 1.0, 0.01, 0.99]),
-    "one p": torch.tensor([0.4]),
-    "p all above 1/2": torch.tensor([0.8, 0.6, 0.51]),
-    "p all below 1/5": torch.tensor([0.02, 0.1]),
-    "p a millionth beside the thresholds":
-        torch.tensor([0.199999, 0.200001, 0.499999, 0.500001, 0.2, 0.5], dtype=torch.float64),
-    "hundredths": torch.arange(101, dtype=torch.float64) / 100,
+BINS, FEWEST, STRENGTH, MOST = 10, 25, 20.0, 5.0
+
+def _kept(counts: dict[int, tuple[int, float]], seed: int, n: int = 12, kind=torch.float64
+) -> tuple[Tensor, Tensor, Tensor]:
+    """p of n training images, then confidences and hits: so many in a bin, of which a share is right."""
+    generator = torch.Generator().manual_seed(seed)
+    confidence, correct = [], []
+    for place, (number, right) in counts.items():
+        inside = 0.02 + 0.96 * torch.rand(number, generator=generator, dtype=torch.float64)
+        confidence.append((place + inside) / BINS)
+        correct.append(torch.arange(number) < round(right * number))
+    order = torch.randperm(sum(map(len, confidence)), generator=generator)
+    p = (torch.arange(n) % BINS + 0.02 + 0.96 * torch.rand(n, generator=generator)) / BINS
+    return p.to(kind), torch.cat(confidence)[order].to(kind), torch.cat(correct)[order]
+
+KEPT = {
+    "a network that is too sure in three bins":
+        _kept({7: (40, 0.65), 8: (60, 0.72), 9: (100, 0.85)}, 0),
+    "one bin in which the gap is large": _kept({5: (50, 0.5), 9: (80, 0.6)}, 1),
+    "one bin in which it is not sure enough": _kept({6: (40, 0.8), 8: (60, 0.75)}, 2),
+    "24 images in one bin, 25 in the next": _kept({7: (24, 0.6), 8: (25, 0.72), 9: (90, 0.9)}, 3),
+    "few images in most bins":
+        _kept({3: (5, 0.2), 4: (10, 0.2), 5: (20, 0.3), 6: (30, 0.5), 9: (200, 0.88)}, 4),
+    "float32": _kept({5: (30, 0.4), 6: (30, 0.6), 8: (70, 0.8), 9: (150, 0.85)}, 5, kind=torch.float32),
+    "p of 0 and of 1, and confidences of 1": (
+        torch.tensor([0.0, 1.0, 0.95, 0.05], dtype=torch.float64),
+        torch.cat([torch.ones(20, dtype=torch.float64), torch.full((20,), 0.95, dtype=torch.float64)]),
+        torch.arange(40) % 8 > 0),
+    "200 training images": _kept({k: (30 + k, 0.08 * k) for k in range(BINS)}, 6, n=200),
+    "no bin with enough images": _kept({8: (20, 0.5), 9: (24, 0.5)}, 7),
 }
 
-def _steps(p: Tensor, low: float = 0.2, high: float = 0.5, gammas=(5.0, 3.0, 2.0)) -> Tensor:
-    """gammas[0] below low, gammas[1] below high, else gammas[2]."""
-    first, second, third = (torch.full_like(p, gamma) for gamma in gammas)
-    return torch.where(p < low, first, torch.where(p < high, second, third))
+def _place(x: Tensor, bins: int = BINS) -> Tensor:
+    return (bins * x).long().clamp(max=bins - 1)
 
-@exercise(cases={name: (p,) for name, p in LABEL_PROBABILITIES.items()}, mistakes={
-    "this is FLSD-53: gamma 3 from 0.2 on. FLSD-532 has 2 from 0.5 on.":
-        lambda p: _steps(p, gammas=(5.0, 3.0, 3.0)),
-    "the order is reversed: the *badly* predicted samples, with a small p, get gamma 5.":
-        lambda p: _steps(p, gammas=(2.0, 3.0, 5.0)),
-    "no sample gets gamma 5. If you set 5 where p < 0.2 first, a later step for p < 0.5 overwrites it.":
-        lambda p: _steps(p, gammas=(3.0, 3.0, 2.0)),
-    "no sample gets gamma 3: that is for 0.2 <= p < 0.5.": lambda p: 2.0 + 3.0 * (p < 0.2),
-    "p = 0.2 belongs to gamma 3 and p = 0.5 to gamma 2: compare with <, not <=.":
-        lambda p: torch.where(p <= 0.2, 5.0, torch.where(p <= 0.5, 3.0, 2.0)),
-    "p = 0.2 belongs to gamma 3: compare with <, not <=.":
-        lambda p: torch.where(p <= 0.2, 5.0, torch.where(p < 0.5, 3.0, 2.0)),
-    "p = 0.5 belongs to gamma 2: compare with <, not <=.":
-        lambda p: torch.where(p < 0.2, 5.0, torch.where(p <= 0.5, 3.0, 2.0)),
-    "the first threshold is 0.2, not 0.25.": lambda p: _steps(p, low=0.25),
-    "you took 1 - p for p.": lambda p: _steps(1 - p),
-    "the steps add up to too much: where p < 0.2, p < 0.5 is true as well. Add 1 and 2.":
-        lambda p: 2.0 + 3.0 * (p < 0.5) + 5.0 * (p < 0.2),
-    "where p is 0.5 or more, gamma is 2, not 0.": lambda p: 5.0 * (p < 0.2) + 3.0 * ((p >= 0.2) & (p < 0.5)),
-    "this is the weight (1 - p)^gamma. Asked is gamma itself.": lambda p: (1 - p) ** _steps(p),
-    "all samples have one gamma here. Each sample has its own, by its own p.":
-        lambda p: torch.full_like(p, _steps(p.mean()).item()),
-    "the steps add up to 6 where p < 0.2: there it is 5.": lambda p: _steps(p, gammas=(6.0, 3.0, 2.0))})
-def sample_gamma(p):
-    """The gamma of FLSD-532 for each label probability p (n,): a tensor (n,)."""
-    return _steps(p)
+def _gap(confidence: Tensor, correct: Tensor) -> float:
+    return (confidence.double().mean() - correct.double().mean()).item()
+
+def _cut(gap: float) -> float:
+    return min(max(STRENGTH * gap, 0.0), MOST)
+
+def _by_bin(gap: Callable = _gap, gamma: Callable = _cut, fewest: int = FEWEST, bins: int = BINS) -> Callable:
+    """The rule with one part changed: what a gap is, what gamma it leads to, ..."""
+    def answer(p: Tensor, confidence: Tensor, correct: Tensor) -> Tensor:
+        found = torch.zeros_like(p)
+        for place in range(bins):
+            inside = _place(confidence, bins) == place
+            if inside.sum() >= fewest:
+                found[_place(p, bins) == place] = gamma(gap(confidence[inside], correct[inside]))
+        return found
+    return answer
+
+_right = _by_bin()
+
+def _middles(p: Tensor, confidence: Tensor, correct: Tensor) -> Tensor:
+    """Takes the middle of a bin for its mean confidence."""
+    def gap(inside: Tensor, right: Tensor) -> float:
+        return (_place(inside)[0].item() + 0.5) / BINS - right.double().mean().item()
+    return _by_bin(gap)(p, confidence, correct)
+
+@exercise(cases=KEPT, mistakes={
+    "this is the gap, cut to 0 and 5. Multiply it by 20 first.": _by_bin(gamma=lambda gap: min(max(gap, 0.0), MOST)),
+    "you cut the gap first and multiplied then. Cut 20 times the gap.":
+        _by_bin(gamma=lambda gap: STRENGTH * min(max(gap, 0.0), 1.0)),
+    "the sign is reversed: the gap is confidence minus the share of right answers.":
+        _by_bin(gap=lambda c, a: -_gap(c, a)),
+    "you took the gap without its sign. Where the network is not sure enough, gamma is 0.":
+        _by_bin(gap=lambda c, a: abs(_gap(c, a))),
+    "some gammas are below 0: cut them.": _by_bin(gamma=lambda gap: min(STRENGTH * gap, MOST)),
+    "nothing is cut: no gamma is below 0 or above 5.": _by_bin(gamma=lambda gap: STRENGTH * gap),
+    "bins with fewer than 25 images count, too: their gap says little, so gamma is 0 there.":
+        _by_bin(fewest=1),
+    "a bin with 25 images has enough: fewer than 25 are too few.": _by_bin(fewest=FEWEST + 1),
+    "all images have one gamma. Each bin has its own gap.":
+        lambda p, c, a: torch.full_like(p, _cut(_gap(c, a))),
+    "you took the middle of the bin. Take the mean confidence of the images kept aside that lie in it.":
+        _middles,
+    "these are 15 bins. Take ten.": _by_bin(bins=15),
+    "these are 5 bins. Take ten.": _by_bin(bins=5),
+    "you compared the bin of each p with the next one: count bins from 0.":
+        lambda p, c, a: _right((p + 1 / BINS).clamp(max=1), c, a),
+    "these are the fixed steps of FLSD-532. Measure the gaps of the images kept aside.":
+        lambda p, c, a: torch.where(p < 0.2, 5.0, torch.where(p < 0.5, 3.0, 2.0)),
+    "this is the weight (1 - p)^gamma. Asked is gamma itself.": lambda p, c, a: (1 - p) ** _right(p, c, a),
+    "these are the gammas of the images kept aside. Asked are those of the training images, by their p.":
+        lambda p, c, a: _right(c, c, a)})
+def sample_gamma(p, confidence, correct):
+    """Gammas (n,): 20 times the gap of the bin that p (n,) lies in, cut to 0 ... 5.
+
+    The gap is that of confidence (m,) and hits (m,) of images kept aside; with fewer than 25 in the
+    bin gamma is 0.
+    """
+    return _right(p, confidence, correct)
 
 def _networks() -> dict[str, tuple[Tensor]]:
     """Logits (M, n, K) of M networks that disagree."""

@@ -348,22 +348,34 @@ SELECTIVE_RISK = [
     lambda c, a, share: 1 - float(a[c >= c.sort().values[-round(share * len(c))]].double().mean()),
 ]
 
-def gamma_loop(p):
-    gammas = torch.zeros(len(p))
-    for place, value in enumerate(p.tolist()):
-        gammas[place] = 5 if value < 0.2 else 3 if value < 0.5 else 2
+def gamma_loop(p, confidence, correct):
+    gammas = []
+    for value in p.tolist():
+        place = min(int(10 * value), 9)
+        inside = [(c, hit) for c, hit in zip(confidence.tolist(), correct.tolist(), strict=True)
+            if min(int(10 * c), 9) == place]
+        gap = sum(c - hit for c, hit in inside) / max(len(inside), 1)
+        gammas.append(0 if len(inside) < 25 else min(max(20 * gap, 0), 5))
     return gammas
 
-def gamma_filled(p):
-    gammas = torch.full_like(p, 2.0)
-    gammas[p < 0.5] = 3.0
-    gammas[p < 0.2] = 5.0
-    return gammas
+def gamma_counted(p, confidence, correct):
+    places = np.minimum((10 * confidence.numpy()).astype(int), 9)
+    n = np.bincount(places, minlength=10)
+    off = np.bincount(places, confidence.double().numpy() - correct.numpy(), 10)
+    gammas = np.clip(20 * off / np.maximum(n, 1), 0, 5) * (n >= 25)
+    return gammas[np.minimum((10 * p.numpy()).astype(int), 9)]
+
+def gamma_in_pandas(p, confidence, correct):
+    table = pd.DataFrame({"off": confidence.double() - correct.double(), "bin":
+        torch.bucketize(confidence, torch.arange(1, 10) / 10)})
+    gaps = table.groupby("bin").off.agg(["mean", "size"])
+    gammas = (20 * gaps["mean"]).clip(0, 5).where(gaps["size"] >= 25, 0)
+    places = torch.bucketize(p, torch.arange(1, 10) / 10)
+    return gammas.reindex(range(10), fill_value=0).to_numpy()[places]
 
 SAMPLE_GAMMA = [
-    gamma_loop, gamma_filled,
-    lambda p: np.select([p.numpy() < 0.2, p.numpy() < 0.5], [5, 3], 2),
-    lambda p: [5 if a < 0.2 else 3 if a < 0.5 else 2 for a in p],
+    gamma_loop, gamma_counted, gamma_in_pandas,
+    lambda p, c, a: torch.tensor(gamma_loop(p, c, a)),
 ]
 
 def ensemble_loop(logits):

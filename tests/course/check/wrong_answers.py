@@ -362,20 +362,24 @@ SELECTIVE_RISK = [
     (lambda c, a, share: (~a)[kept(a.double(), share)].double().mean(), None),
 ]
 
-def gamma_overwritten(p):
-    gammas = torch.full_like(p, 2.0)
-    gammas[p < 0.2] = 5.0
-    gammas[p < 0.5] = 3.0
-    return gammas
+def gamma_of_bins(p, c, a, fewest=25, change=lambda gap: (20 * gap).clamp(0, 5)):
+    gamma = torch.zeros_like(p)
+    for low in range(10):
+        held = (c >= low / 10) & (c < (low + 1) / 10 + (low == 9))
+        if held.sum() >= fewest:
+            of_bin = (p >= low / 10) & (p < (low + 1) / 10 + (low == 9))
+            gamma[of_bin] = change(c[held].mean() - a[held].float().mean()).to(p.dtype)
+    return gamma
 
 SAMPLE_GAMMA = [
-    (gamma_overwritten, "overwrites"),
-    (lambda p: 3.0 + 2.0 * (p < 0.2), "this is FLSD-53"),
-    (lambda p: torch.where(p < 0.2, 5.0, 2.0), "no sample gets gamma 3"),
-    (lambda p: torch.where(p > 0.5, 2.0, torch.where(p > 0.2, 3.0, 5.0)), "compare with <"),
-    (lambda p: torch.where(p > 0.5, 2.0, torch.where(p < 0.2, 5.0, 3.0)), "p = 0.5"),
-    (lambda p: 5.0 * (p < 0.2) + 3.0 * (p < 0.5) + 2.0 * (p < 1), None),
-    (lambda p: torch.where(p < 0.25, 5.0, torch.where(p < 0.5, 3.0, 2.0)), "0.25"),
+    (lambda p, c, a: gamma_of_bins(p, c, a, fewest=1), "fewer than 25"),
+    (lambda p, c, a: gamma_of_bins(p, c, a, change=lambda gap: 20 * gap), "nothing is cut"),
+    (lambda p, c, a: gamma_of_bins(p, c, a, change=lambda gap: (20 * gap.abs()).clamp(0, 5)),
+        "without its sign"),
+    (lambda p, c, a: (20 * (c.mean() - a.double().mean())).clamp(0, 5).expand(len(p)), "one gamma"),
+    (lambda p, c, a: torch.where(p < 0.2, 5.0, torch.where(p < 0.5, 3.0, 2.0)), "fixed steps"),
+    (lambda p, c, a: gamma_of_bins(p, c, a, fewest=30), None),
+    (lambda p, c, a: 20 * (p - a.double().mean()), None),
 ]
 
 ENSEMBLE_PROBS = [
