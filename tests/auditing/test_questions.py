@@ -294,8 +294,8 @@ GOOD = np.where(Y, "bad", "good")
         np.column_stack([P3, _random.gamma(2, 3, N)]),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("labels", [Y3, WORDS])
-def test_a_fold_or_a_count_in_a_matrix_is_no_class(matrix, labels, tmp_path):
+def test_a_fold_or_a_count_in_a_matrix_is_no_class(matrix, tmp_path):
+    labels = WORDS if matrix[0, -1] > 2 else Y3
     np.savez(tmp_path / "odd.npz", scores=matrix, labels=labels)
     with pytest.raises(Question, match=r"scores_[03] holds values from .* may be no score"):
         files.read(tmp_path / "odd.npz")

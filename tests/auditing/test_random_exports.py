@@ -134,15 +134,15 @@ def outcome(seed: int, path) -> str:
 
 
 def test_no_export_is_read_wrongly_in_silence(tmp_path):
-    found = Counter(outcome(seed, tmp_path / "export.csv") for seed in range(40))
+    found = Counter(outcome(seed, tmp_path / "export.csv") for seed in range(16))
     assert set(found) == {"asked", "read"}
-    assert found["read"] >= 5
+    assert found["read"] >= 1
 
 
 def test_no_command_that_is_printed_reads_one_wrongly(tmp_path):
     from tests.auditing.test_questions import typed
 
-    for seed in range(40, 60):
+    for seed in range(40, 48):
         export, path = Export(seed), tmp_path / "export.csv"
         export.write(path)
         with contextlib.suppress(files.Question):
