@@ -17,8 +17,8 @@ explorers.stored("architectures")
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The other way round: the transformer 8 %, the convolution 2 %. (Under each picture: means of three networks.) Look at the accuracies,
-# too: at 0.1 the transformer is right on 69 % only, and 70 % sure. It is often wrong, knows it, and so has a low ECE.
+# The other way round: the transformer 8 %, the convolution 2 %. (The numbers below are means of three networks.) Look at the
+# accuracies, too: at 0.1 the transformer is right on 69 % only, and 70 % sure. Both are low, so its ECE is low.
 #
 # </details>
 #
@@ -156,9 +156,9 @@ print(f"{kind} at rate {rate}: {metrics.accuracy(probs, test.labels):.1%} right;
       f"after T = {T:.2f}; NLL on cal after T {kept_nll:.3f}")
 
 # %% [markdown]
-# The lowest ECE as trained is at 0.1, where 70 % are right; at 0.03 it is 76 %. So the ECE cannot choose: a network that is often
-# wrong, and says so, has a low one. The NLL punishes both faults, wrong answers and wrong confidence. A temperature will repair the confidence
-# anyway. So the best rate is the one with the lowest NLL *after* T, on images kept aside.
+# The lowest ECE as trained is at 0.1, where 70 % are right; at 0.03 it is 76 %. So the ECE cannot choose: it is low where
+# accuracy and confidence are low together. The NLL rises with both faults, wrong answers and wrong confidence. A temperature will repair
+# the confidence anyway. So the best rate is the one with the lowest NLL *after* T, on images kept aside.
 #
 # ### Exercise: each at its own best
 #
@@ -207,7 +207,7 @@ check.own_best(my_own_best)
 check.keep(my_own_best)
 
 # %% [markdown]
-# The next cell lets yours choose for every network, on `cal`. It is judged on test images, which had no part in the choice.
+# The next cell lets your function choose a rate for every network, on `cal`. Judged is the network of that rate, on test images.
 
 # %%
 from calibkit.course.mine import own_best
@@ -261,7 +261,7 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Between 1.6 and 1.9 %: nothing is left of the differences in ECE. Of 1,000 scans each sends out 13 to 16 wrong answers. What differs is how often a
+# Between 1.6 and 1.9 %: next to nothing is left of the differences in ECE. Of 1,000 scans each sends out 13 to 16 wrong answers. What differs is how often a
 # network is right: the convolution on 80 %, attention and Mixer on 76 %. So the convolution sends out 461 of 1,000 scans, attention
 # only 369: the doctor reads 92 scans more.
 #

@@ -86,7 +86,8 @@ for words, p in {"surely right": 0.95, "unsure": 0.4, "missed": 0.02}.items():
 #
 # "So we need a large gamma where a network is too sure, and none elsewhere," says Ben. Mukhoti et al. (2020) give each image a gamma by
 # fixed steps: in **FLSD-532** it is 5 where $p<0.2$, 3 where $0.2\le p<0.5$, else 2. Ghosh et al. (2022) *measure* first where a network is
-# too sure. Ben does so, too, on `cal`, images that are kept aside, with the network trained by cross-entropy.
+# too sure. Ben does so, too, on `cal`, images that are kept aside, with the network trained by cross-entropy. He takes the $p$ of a training
+# image for its confidence, and looks up the gap there.
 #
 # ### Exercise: a gamma for each image
 #
@@ -173,8 +174,8 @@ print(f"{new.correct.double().mean():.1%} right, {new.confidence.mean():.1%} sur
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# With the measured gammas 14 of 1,000 scenes, with 3.0 for all 18, with 0.0 (cross-entropy) 90. It brakes on 268, 292 and 588. The gammas of
-# one's own are a little more careful than 3.0 for all; the accuracy is about the same.
+# With the measured gammas 14 of 1,000 scenes, with 3.0 for all 18, with 0.0 (cross-entropy) 90. It brakes on 268, 292 and 588. With
+# the measured gammas the network is a little less sure than with 3.0 for all, and about as often right.
 #
 # </details>
 
