@@ -16,6 +16,7 @@ import re
 from collections.abc import Mapping
 from html import escape, unescape
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import nbformat
@@ -295,6 +296,11 @@ class Renderer(IPythonRenderer):
         return super().link(text, url, title)
 
 
+def html(text: str, pages: Mapping[str, str] | None = None, **more: Any) -> str:
+    """Markdown as HTML, formulas as MathML; pages: as of `export`, more: as of `Renderer`."""
+    return MarkdownWithMath(renderer=Renderer(pages or {}, **more)).render(text)
+
+
 def folded(html: str, cell: NotebookNode, part: str) -> str:
     """The HTML of a cell's code or outputs, behind words that open it where JupyterLab folds it."""
     if not cell.metadata.get("jupyter", {}).get(part):
@@ -330,5 +336,5 @@ class Exporter(HTMLExporter):
     @pass_context
     def markdown2html(self, context, source):
         path = context["resources"]["metadata"]["path"]
-        renderer = Renderer(self.pages, path, context.get("cell", {}).get("attachments"))
-        return MarkdownWithMath(renderer=renderer).render(source)
+        attachments = context.get("cell", {}).get("attachments")
+        return html(source, self.pages, path=path, attachments=attachments)

@@ -11,23 +11,12 @@ from calibkit import __main__
 from calibkit.auditing import intervals, names
 from calibkit.course import browser, checkout
 from calibkit.course.browser import own_diagram
-from calibkit.course.site import conf, sources
+from calibkit.course.site import sources
 from calibkit.lab.data.handwriting import all_digits
 
 LESSONS = {"05": "05_dataset_size.html", "06": "06_label_noise.html"}
 PLAYGROUND = browser.HERE / "playground"
 LONGEST, WIDEST = 150, 125  # lines, letters
-# the variables of shared/theme.css beside those of the site
-FONTS = {"sans": "font-stack", "serif": "font-stack--headings", "mono": "font-stack--monospace"}
-COLOURS = {
-    "ground": "color-background-primary",
-    "panel": "color-background-secondary",
-    "ink": "color-foreground-primary",
-    "soft": "color-foreground-secondary",
-    "line": "color-background-border",
-    "link": "color-brand-primary",
-    "accent": "color-brand-primary",
-}
 
 
 def block(page, name):
@@ -157,17 +146,6 @@ def test_the_page_of_an_audit_links_the_lesson_only_where_it_stands_beside_it():
     alone = browser.audit()
     assert named in alone
     assert "17.html" not in alone
-
-
-def test_the_pages_have_the_type_and_the_grounds_of_the_site():
-    theme = (browser.HERE / "shared" / "theme.css").read_text("utf-8")
-    own = {name: re.findall(rf"--{name}: ([^;]+);", theme) for name in (*FONTS, *COLOURS)}
-    for name, of_site in FONTS.items():
-        assert own[name] == [conf.FONTS[of_site]]
-    options = conf.html_theme_options
-    light, dark = (options[f"{kind}_css_variables"] for kind in ("light", "dark"))
-    for name, of_site in COLOURS.items():  # dark by the system, and dark by choice
-        assert own[name] == [light[of_site], dark[of_site], dark[of_site]]
 
 
 def test_the_bar_names_pages_of_the_site():

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from calibkit.course import checkout
 
@@ -69,6 +70,15 @@ def section(text: str, heading: str) -> str:
         rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL
     )
     return found[1].strip() if found else ""
+
+
+def write_texts(folder: str | Path, texts: Mapping[str, str]) -> list[Path]:
+    """Write each text under the name of its file into a folder, made if need be."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+    return [folder / name for name in texts]
 
 
 def prose(notebook) -> str:

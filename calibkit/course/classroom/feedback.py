@@ -10,6 +10,7 @@ import shlex
 from pathlib import Path
 
 from calibkit.course import page_templates
+from calibkit.course.classroom import contents
 from calibkit.course.classroom.grading import UNKNOWN, Gradebook, Marked
 
 UNSAFE = re.compile(r'[\\/:*?"<>|\x00-\x1f]')  # in names of files, on one system or another
@@ -17,13 +18,9 @@ UNSAFE = re.compile(r'[\\/:*?"<>|\x00-\x1f]')  # in names of files, on one syste
 
 def write(book: Gradebook, folder: str | Path) -> list[Path]:
     """Write STUDENT.html for each student of a gradebook into a folder."""
-    folder, written, used = Path(folder), [], set()
-    folder.mkdir(parents=True, exist_ok=True)
-    for marked in book.marked:
-        path = folder / _file(marked.student, used)
-        path.write_text(page(book, marked), encoding="utf-8")
-        written.append(path)
-    return written
+    used: set[str] = set()
+    pages = {_file(marked.student, used): page(book, marked) for marked in book.marked}
+    return contents.write_texts(folder, pages)
 
 
 def page(book: Gradebook, marked: Marked) -> str:

@@ -11,8 +11,6 @@ from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 
-from nbconvert.filters.markdown_mistune import MarkdownWithMath
-
 from calibkit.course import checkout, explorers, page_templates, pages
 from calibkit.course.classroom import contents
 from calibkit.course.execution import PNG
@@ -32,13 +30,8 @@ FRAMES = {
 
 def write(folder: str | Path, only: Iterable[str] = ()) -> list[Path]:
     """Write NAME.html for each lesson into a folder."""
-    folder, written = Path(folder), []
-    folder.mkdir(parents=True, exist_ok=True)
-    for lesson in contents.chosen(only):
-        path = folder / f"{lesson.name}.html"
-        path.write_text(handout(lesson), encoding="utf-8")
-        written.append(path)
-    return written
+    pages = {f"{lesson.name}.html": handout(lesson) for lesson in contents.chosen(only)}
+    return contents.write_texts(folder, pages)
 
 
 def handout(lesson: checkout.Lesson) -> str:
@@ -113,4 +106,4 @@ def images(cell) -> list[tuple[str, str]]:
 
 def _html(text: str) -> str:
     """Markdown as HTML, its formulas as MathML, its links as plain words."""
-    return MarkdownWithMath(renderer=pages.Renderer({})).render(LINK.sub(r"\1", text))
+    return pages.html(LINK.sub(r"\1", text))

@@ -31,16 +31,13 @@ def bank(only: Iterable[str] = ()) -> list[Question]:
 
 def write(folder: str | Path, only: Iterable[str] = ()) -> list[Path]:
     """Write quiz.md (questions), quiz_answers.md and quiz.gift into a folder."""
-    folder, questions = Path(folder), bank(only)
-    folder.mkdir(parents=True, exist_ok=True)
+    questions = bank(only)
     texts = {
         "quiz.md": markdown(questions, answers=False),
         "quiz_answers.md": markdown(questions, answers=True),
         "quiz.gift": gift(questions),
     }
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    return [folder / name for name in texts]
+    return contents.write_texts(folder, texts)
 
 
 def markdown(questions: Sequence[Question], *, answers: bool) -> str:

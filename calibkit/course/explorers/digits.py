@@ -38,11 +38,8 @@ HARD = palette.TRUTH.named("the label as it was given")
 SOFT = palette.group(0, "what the network is taught")
 TRUE = palette.TRUTH.named("the exact posterior")
 ASKED = palette.group(5, "the answer with the lowest loss")
-ACROSS, SMALL, FIRST = (
-    4,
-    8,
-    40,
-)  # images in a row, screen pixels of one of theirs, the first row's y
+# images in a row, screen pixels of one of theirs, the first row's y
+ACROSS, SMALL, FIRST = 4, 8, 40
 CELL = (84, 104)  # an image with its label
 CLEAN = palette.TRUTH.named("exact, no wrong labels")
 NOISY = palette.group(5, "with wrong labels")

@@ -1,5 +1,8 @@
 """The settings of Sphinx; `calibkit.course.site.build` names the folders."""
 
+import re
+from pathlib import Path
+
 project = "calibkit"
 html_title = "calibkit"
 extensions = ["sphinx.ext.autodoc", "calibkit.course.site.sphinx_extension"]
@@ -20,43 +23,41 @@ html_use_index = False
 html_domain_indices = False
 # a summary of each hit would be fetched from its page, which browsers forbid without a server
 html_show_search_summary = False
-FONTS = {
-    "font-stack": "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif",
-    "font-stack--headings": "'Iowan Old Style', 'Palatino Linotype', Palatino, 'URW Palladio L', "
-    "P052, 'Book Antiqua', Georgia, 'Noto Serif', serif",
-    "font-stack--monospace": "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', "
-    "monospace",
+# type and grounds are those of the pages that compute in the browser: light, then dark
+THEME = (Path(__file__).parents[1] / "browser" / "shared" / "theme.css").read_text("utf-8")
+FONTS = {"font-stack": "sans", "font-stack--headings": "serif", "font-stack--monospace": "mono"}
+GROUNDS = {
+    "color-foreground-primary": "ink",
+    "color-foreground-secondary": "soft",
+    "color-background-primary": "ground",
+    "color-background-secondary": "panel",
+    "color-background-border": "line",
+    "color-brand-primary": "link",
+    "color-brand-content": "link",
+    "color-sidebar-link-text": "ink",
+    "color-sidebar-link-text--top-level": "ink",
 }
+
+
+def _named(names: dict[str, str], place: int) -> dict[str, str]:
+    """Furo's variables with the values of the theme's: the first or the second that it gives."""
+    every = {name: re.findall(rf"--{name}: ([^;]+);", THEME) for name in names.values()}
+    return {ours: every[name][place] for ours, name in names.items()}
+
+
 html_theme_options = {
-    "light_css_variables": FONTS
+    "light_css_variables": _named(FONTS | GROUNDS, 0)
     | {
-        "color-foreground-primary": "#1c2026",
-        "color-foreground-secondary": "#535a63",
         "color-foreground-muted": "#676e78",
-        "color-background-primary": "#ffffff",
-        "color-background-secondary": "#f7f5f0",
-        "color-background-border": "#dfdbd2",
-        "color-brand-primary": "#00558a",
-        "color-brand-content": "#00558a",
         "color-brand-visited": "#6a3d7c",
         "color-sidebar-background": "#f7f5f0",
-        "color-sidebar-link-text": "#1c2026",
-        "color-sidebar-link-text--top-level": "#1c2026",
         "color-sidebar-caption-text": "#6b4a1f",
     },
-    "dark_css_variables": {
-        "color-foreground-primary": "#e6e6e3",
-        "color-foreground-secondary": "#b3b7bd",
+    "dark_css_variables": _named(GROUNDS, 1)
+    | {
         "color-foreground-muted": "#9aa0a8",
-        "color-background-primary": "#16181d",
-        "color-background-secondary": "#1e2127",
-        "color-background-border": "#343942",
-        "color-brand-primary": "#7cc4f0",
-        "color-brand-content": "#7cc4f0",
         "color-brand-visited": "#cba6dd",
         "color-sidebar-background": "#1a1d22",
-        "color-sidebar-link-text": "#e6e6e3",
-        "color-sidebar-link-text--top-level": "#e6e6e3",
         "color-sidebar-caption-text": "#e0b675",
     },
 }

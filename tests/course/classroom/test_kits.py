@@ -136,6 +136,7 @@ def test_links_to_the_playground_name_settings_that_it_has():
         ("{{ slider temperature | 99 }}", "99"),
         ("{{ slider nothing | 1 }}", "nothing"),
         ("{{ readout temperature | 2.8 | nothing ([0-9]) }}", "nothing fits"),
+        ("{{ slider temperature | 9.9 }}", "no position 9.9"),
         ("{{ quiz 00 | 9 }}", "has the questions"),
         ("{{ rubric 00 | no such title }}", "no rubric"),
         ("{{ exercise 00 | ece }}", "no such exercise"),

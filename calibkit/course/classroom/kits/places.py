@@ -90,10 +90,10 @@ def _figure(number: str, words: str) -> str:
 
 
 def _at(name: str, value: str) -> explorers.Frame:
-    explorer, place = explorers.stored(name), 0
-    for slider, one in zip(explorer.sliders, value.split(", "), strict=True):
-        place = place * len(slider.values) + slider.values.index(one)
-    return explorer.frames[place]
+    try:
+        return handouts.frames(name, [tuple(value.split(", "))])[0]
+    except KeyError:
+        raise ValueError(f"the slider {name} has no position {value}") from None
 
 
 def _questions(number: str, which: str) -> list[contents.Question]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from nbconvert.filters.markdown_mistune import MarkdownWithMath
-
 from calibkit.course import browser, checkout, page_templates, pages
 from calibkit.course.classroom import contents, forms, rubrics
 from calibkit.course.classroom.kits import slides
@@ -95,13 +93,12 @@ def write(name: str, folder: str | Path) -> list[Path]:
     Raises the errors of `page_texts`, and ValueError for a folder that is not empty.
     """
     lessons, made = page_texts(name)
-    folder = forms.empty(folder)
-    for file, page in made.items():
-        (folder / file).write_text(page, encoding="utf-8", newline="\n")
+    written = contents.write_texts(forms.empty(folder), made)
+    folder = Path(folder)
     rubrics.write(folder, lessons)
     (folder / "rubric.md").unlink()  # the notes have it
     forms.student(folder / STUDENT, lessons)
-    return [folder / file for file in made]
+    return written
 
 
 def html(text: str) -> str:
@@ -110,5 +107,4 @@ def html(text: str) -> str:
     A notebook is named and not linked: a browser would show its source.
     """
     named = LINK.sub(rf"\g<words> (`{STUDENT}/\g<name>.ipynb`)", text)
-    files = {file: file for file in [*PAGES, SLIDES, PLAY]}
-    return MarkdownWithMath(renderer=pages.Renderer(files)).render(named)
+    return pages.html(named, {file: file for file in [*PAGES, SLIDES, PLAY]})
