@@ -23,22 +23,6 @@ def test_thirty_questions_each_with_two_options_a_reason_and_a_source():
     assert sum(one["right"] for one in QUESTIONS) == 15  # neither place is right more often
 
 
-def test_where_numbers_decide_the_reason_names_them_and_they_say_the_same():
-    """The right option is the one that the reason names with the larger (or smaller) number."""
-    larger = {
-        "rome": (41.9, 40.7), "jupiter": (318, 95), "brazil": (8.5, 7.7), "gold": (19.3, 11.3),
-        "nigeria": (200, 84), "tip": (53.9, 34.8), "vienna": (16.4, 12.3), "venus": (243, 225),
-        "edinburgh": (3.2, 2.6), "reno": (119.8, 118.2), "milan": (45.5, 43.7),
-        "nitrogen": (78, 21),
-    }  # fmt: skip
-    by_id = {one["id"]: one for one in QUESTIONS}
-    for name, (more, less) in larger.items():
-        why = by_id[name]["why"].replace(",", "")
-        assert more > less
-        assert re.search(rf"\b{more:g}\b", why) or f"{more:.1f}" in why
-        assert re.search(rf"\b{less:g}\b", why) or f"{less:.1f}" in why
-
-
 def test_the_network_is_that_of_lesson_00():
     """To half a point: another machine rounds otherwise, and a training ends a little apart."""
     (lesson,) = contents.chosen(["00"])

@@ -128,10 +128,6 @@ def test_the_formulas_of_the_course_become_mathml(tex):
     assert not re.search(r"[\\&$]", "".join(root.itertext()))  # no TeX is left over
 
 
-def test_a_fraction_by_hand():
-    assert pages.formula(r"\frac{1}{n}") == "<math><mfrac><mn>1</mn><mi>n</mi></mfrac></math>"
-
-
 @pytest.mark.parametrize(
     ("tex", "numbers"),
     [

@@ -155,10 +155,7 @@ def test_each_bar_has_the_mean_cost_and_its_number_and_lines_stand_where_the_cos
     (plot,) = picture(panel).plots
     check_lines(plot, COSTS, at, RATIOS.index(at), RATIOS)
     assert plot.x_label == "cost c of a miss (log)"
-
-
-def test_a_cost_beyond_the_axis_ends_there_and_is_told():
-    bars, lined = costs(20, ceiling=100).panels
+    bars, lined = costs(20, ceiling=100).panels  # a cost beyond the axis ends there and is told
     assert 'width="190" height="22"' in bars
     assert ">110</text>" in bars
     assert lined.count('class="marker"') == 1  # of B alone

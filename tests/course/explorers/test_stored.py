@@ -1,12 +1,11 @@
 """Explorers in files: what is read is what was kept, and only publishing writes."""
 
 import json
-import os
 import re
 
 import pytest
 
-from calibkit.course import checkout, execution, explorers
+from calibkit.course import checkout, explorers
 from calibkit.course.experiments import hallucination
 from calibkit.course.explorers import Explorer, Frame, Slider
 from calibkit.course.explorers.library import PUBLISHING
@@ -74,17 +73,6 @@ def test_a_notebook_finds_the_file_of_the_course(tmp_path, monkeypatch, publishi
         assert explorers.stored("noise").first == two().first
     kept = tmp_path / "notebooks" / "results" / "explorers"
     assert [path.name for path in kept.iterdir()] == ["noise.json"]
-
-
-def test_publishing_says_so_to_the_kernel(tmp_path):
-    twin = tmp_path / "notebooks" / "source" / "07_x.py"
-    twin.parent.mkdir(parents=True)
-    twin.write_text(
-        f"# %%\nimport os\nassert os.environ['{PUBLISHING}'] == '1'\n", encoding="utf-8"
-    )
-    result = execution.publish(checkout.Lesson(twin))
-    assert result.error is None
-    assert PUBLISHING not in os.environ
 
 
 def test_the_stored_slider_of_21_shows_the_stored_table():
