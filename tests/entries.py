@@ -15,6 +15,7 @@ from calibkit import (
     conformal,
     corruptions,
     curation,
+    devices,
     losses,
     metrics,
     mixing,
@@ -152,9 +153,9 @@ ENTRIES = {
     "mixing.word_mixup": lambda d: mixing.word_mixup(d.words, d.few, **DRAWN),
     "mixing.cutmix": lambda d: mixing.cutmix(d.images, d.few, **DRAWN),
     "mixing.Mix": lambda d: [
-        MIX.apply(d.images),
-        MIX.soft_labels(d.few, 4),
-        MIX.main_labels(d.few, 4),
+        (mix := devices.moved(MIX, raw(d.few).device)).apply(d.images),
+        mix.soft_labels(d.few, 4),
+        mix.main_labels(d.few, 4),
     ],
     **{
         f"prioritization.{kind.__name__}": _selected(kind)

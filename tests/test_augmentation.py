@@ -49,10 +49,3 @@ def test_equal_seeds_give_equal_crops_and_the_input_stays():
 """)
 def test_wrong_arguments_are_refused_by_name(call, refused):
     refusals.check(call, refused, globals())
-
-
-@pytest.mark.device
-def test_it_crops_on_each_device(device):
-    pixels = (IMAGES * 100).to(device, torch.uint8)
-    out = crop_flip(pixels, generator=0)
-    assert (out.device.type, out.dtype) == (device.type, torch.uint8)

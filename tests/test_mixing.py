@@ -134,18 +134,6 @@ def test_cutmix_alpha_is_used():
 # --- devices and bad input -------------------------------------------------------------------
 
 
-@pytest.mark.device
-def test_on_each_device(device):
-    inputs, labels = (tensor.to(device) for tensor in samples())
-    for part in mixing.PARTS:
-        mixed, soft = mixing.mixup(inputs, labels, classes=4, alpha=0.4, mix=part, per_sample=True)
-        assert mixed.device.type == soft.device.type == device.type
-        torch.testing.assert_close(soft.sum(1).cpu(), torch.ones(6))
-    images = torch.rand(6, 3, 8, 8, device=device)
-    mixed, soft = mixing.cutmix(images, labels, classes=4, generator=0)
-    assert mixed.device.type == soft.device.type == device.type
-
-
 X, Y = samples(6, (3, 4, 4))
 SOFT = F.one_hot(Y, 4).float()
 NAN, INF, META = math.nan, math.inf, torch.device("meta")

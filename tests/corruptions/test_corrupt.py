@@ -197,16 +197,3 @@ GOOD = torch.full((2, 3, 8, 8), 0.5)
 """)
 def test_bad_arguments_are_named(call, refused):
     refusals.check(call, refused, globals())
-
-
-@pytest.mark.device
-@pytest.mark.parametrize("name", ALL)
-def test_on_each_device(photos, name, device):
-    images = photos.float().to(device)
-    generator = torch.Generator(device).manual_seed(0)
-    out = corrupt(images, name, 4, generator=generator)
-    assert out.device == images.device
-    if name in DETERMINISTIC:
-        assert torch.allclose(out.cpu(), corrupt(photos.float(), name, 4), atol=1.01 / 255)
-    on_cpu = psnr(photos, corrupt(photos, name, 4, generator=0))
-    assert psnr(photos, out.cpu().double()) == pytest.approx(on_cpu, abs=1.5)

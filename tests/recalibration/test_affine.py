@@ -110,7 +110,7 @@ def test_linear_scalers_warn_of_separable_data_and_absent_classes(scaler):
 
 
 def test_few_samples_give_one_temperature_and_many_a_matrix():
-    z, labels, *_ = biased(8000)
+    z, labels, *_ = biased(20_000)
     z = z + 0.3 * z.roll(1, dims=1)
     fresh = scored(300, 4, seed=5)[0]
     few, many = ShrunkMatrixScaler().fit(z[:20], labels[:20]), ShrunkMatrixScaler().fit(z, labels)
