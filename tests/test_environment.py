@@ -46,6 +46,7 @@ def test_conda_installs_the_same_through_pip():
     assert pip == ["-c constraints.txt", "-e .[test]"]
 
 
+@pytest.mark.slow
 def test_a_headless_machine_needs_neither_jupyter_nor_widgets():
     blocked = ("IPython", "ipywidgets", "jupyterlab", "papermill", "jupytext", "seaborn", "nbval")
     code = (

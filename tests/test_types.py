@@ -6,6 +6,8 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 
+import pytest
+
 from calibkit.lab.training.trials import FitOptions, Options, Recipe, Trial
 
 ROOT = Path(__file__).parents[1]
@@ -60,6 +62,7 @@ follow_imports = skip
 """
 
 
+@pytest.mark.slow
 def test_a_wrong_word_is_found_and_results_have_types(tmp_path):
     (tmp_path / "user.py").write_text(USER, encoding="utf-8")
     (tmp_path / "mypy.ini").write_text(SETTINGS, encoding="utf-8")
