@@ -27,12 +27,12 @@ def complaints(notebook) -> list[str]:
     return [*_head(notebook), *_end(notebook), *of_any(notebook)]
 
 
-def of_any(notebook, longest: int = LONGEST_CELL) -> list[str]:
-    """Every habit that a notebook breaks, be it a lesson or evidence, whose cells may be longer."""
+def of_any(notebook) -> list[str]:
+    """Every habit that a notebook breaks, be it a lesson or evidence."""
     return [
         *_title(notebook),
         *_parameters(notebook),
-        *_code(notebook, longest),
+        *_code(notebook),
         *_controls(notebook),
         *_metadata(notebook),
         *of_text(prose(notebook)),
@@ -122,12 +122,12 @@ def _parameters(notebook) -> Iterator[str]:
         yield f"the parameters are not {', '.join(sorted(PARAMETERS))}"
 
 
-def _code(notebook, longest: int) -> Iterator[str]:
+def _code(notebook) -> Iterator[str]:
     for cell in code_cells(notebook):
         lines = cell.source.split("\n")
         where = f"in the cell that begins with {lines[0]!r}"
         folded = cell.metadata.get("jupyter", {}).get("source_hidden")
-        if len(lines) > (LONGEST_FOLDED if folded else longest):
+        if len(lines) > (LONGEST_FOLDED if folded else LONGEST_CELL):
             yield f"{len(lines)} lines {where}"
         # 119 characters fill the column of an exported page; one more is cut off
         if max(map(len, lines)) > LONGEST_LINE + (9 if folded else 0):

@@ -33,7 +33,7 @@ def test_it_keeps_the_countable_habits(lesson):
 
 @evidence
 def test_evidence_keeps_those_of_any_notebook(lesson):
-    assert lint.of_any(committed(lesson), longest=90) == []
+    assert lint.of_any(committed(lesson)) == []
 
 
 @lesson

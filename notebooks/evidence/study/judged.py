@@ -50,18 +50,18 @@ def on_known_truth(row, ways, listed, epochs: int | None = None) -> np.ndarray |
         tried = chosen[(chosen.epochs == epochs) & (chosen.seed == seed)]
         if not set(ways) <= set(tried.way):
             return None
-        wanted = {**factorial.best(tried, ways, by), "seed": seed, "state": row.state}
-        wanted["epochs"] = epochs
-        own = judged[(judged[list(wanted)] == pd.Series(wanted)).all(axis=1)]
-        if len(own) != 1:
+        wanted = (epochs, *factorial.best(tried, ways, by).values(), seed, row.state)
+        if wanted not in judged.index:
             return None
-        found.append(own[row.measure].item())
+        found.append(judged.loc[wanted, row.measure])
     return np.array(found)
 
 
 @functools.cache
 def _table(name: str, part: str) -> pd.DataFrame:
-    return factorial.stored(name, part)
+    rows = factorial.stored(name, part)
+    keys = ["epochs", *factorial.SETTING, "seed", "state"]
+    return rows.set_index(keys) if part == "judged" else rows
 
 
 def on_photographs(row, ways, listed) -> np.ndarray:

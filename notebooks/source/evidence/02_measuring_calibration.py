@@ -4,6 +4,8 @@
 # For readers who want to judge what [the lesson](../02_measuring_calibration.ipynb) says: every verdict with its interval, claim by claim, with one conclusion each. The networks are those of the lesson, one for each seed; a test set of n images is drawn, with replacement, from the lesson's test images, and its labels from their exact posterior.
 
 # %%
+from functools import partial
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -40,8 +42,7 @@ judge = verdicts.judge
 #
 # Thulasidasan et al. (2019) advise the over-confidence error (OE) for applications with a high risk. OE counts over-confidence alone, so a reader who is too cautious has a lower one than the truth, and decides worse: it brakes when 20 times its probability of class 0 exceeds the rest (a missed child costs 20, a needless stop 1). The exact posterior says what this costs.
 
-
-# %% tags=["nbval-check-output"]
+# %%
 def cost(probs, posterior, missed=20):
     brakes = missed * probs[:, 0] > 1 - probs[:, 0]
     return torch.where(brakes, 1 - posterior[:, 0], missed * posterior[:, 0]).mean().item()
@@ -62,6 +63,8 @@ for T in (2.0, 1.5):
     more_cost[T] = np.array(
         [cost(probs, test.posterior) - cost(test.posterior, test.posterior) for probs, test in pairs]
     )
+
+# %% tags=["nbval-check-output"]
 print(
     verdicts.conclude(
         "M4",
@@ -72,19 +75,14 @@ print(
         "a reader who is too cautious has a lower OE than the truth, by little",
     )
 )
-print(
-    verdicts.conclude(
-        "02a",
-        [judge("02a", "its decisions cost at least 0.01 more per image", more_cost[2.0], margin=0.01)],
-        "the reader with the lower OE decides at a higher cost",
-    )
-)
+judged = partial(verdicts.judge, "02a")
+given = [judged("its decisions cost at least 0.01 more per image", more_cost[2.0], margin=0.01)]
+print(verdicts.conclude("02a", given, "the reader with the lower OE decides at a higher cost"))
 
 # %% [markdown]
 # ## M6: bias of the ECE against the known truth
 #
 # Three models on each test set: the network as trained, the network after one temperature (fitted on calibration images), the exact posterior. The bias is the mean ECE over many test sets of n images, minus the exact error of all test images.
-
 
 # %%
 def three_models(outcome):
@@ -104,7 +102,7 @@ def estimates(posterior, probs, n, seed):
         values.append(metrics.ece(probs[chosen], labels))
     return np.array(values)
 
-
+# %%
 numbers = [250, 1000, 4000]
 rows = []
 for seed in seeds:
@@ -139,46 +137,42 @@ alt_text.note(
     ax, "Bias of the ECE by images: " + "; ".join(f"{m}, {n:,}: {v:+.4f}" for (m, n), v in means.items())
 )
 
-
-# %% tags=["nbval-check-output"]
+# %%
 def bias(model, n):
     return measured[(measured.model == model) & (measured.images == n)].bias.to_numpy()
 
 
+judged = partial(verdicts.judge, "M6")
+given = [
+    judged("ECE of the exact posterior, n = 1000, is above 0.005", bias("the truth", 1000), margin=0.005),
+    judged(
+        "after the cure, the bias is larger with 250 than with 4,000 images",
+        bias("after the cure", 250) - bias("after the cure", 4000),
+    ),
+    judged(
+        "the bias of the posterior is larger with 250 than with 4,000 images",
+        bias("the truth", 250) - bias("the truth", 4000),
+    ),
+    judged(
+        "the over-confident network's bias is below 0.01, n = 1000",
+        bias("as trained", 1000),
+        expect="within",
+        margin="ECE",
+        control=bias("after the cure", 1000),
+    ),
+]
+
+# %% tags=["nbval-check-output"]
+given += [
+    judged(
+        "after the cure, the bias exceeds that of the exact posterior, n = 250",
+        bias("after the cure", 250) - bias("the truth", 250),
+    )
+]
 print(
     verdicts.conclude(
         "M6",
-        [
-            judge(
-                "M6",
-                "ECE of the exact posterior, n = 1000, is above 0.005",
-                bias("the truth", 1000),
-                margin=0.005,
-            ),
-            judge(
-                "M6",
-                "after the cure, the bias is larger with 250 than with 4,000 images",
-                bias("after the cure", 250) - bias("after the cure", 4000),
-            ),
-            judge(
-                "M6",
-                "the bias of the posterior is larger with 250 than with 4,000 images",
-                bias("the truth", 250) - bias("the truth", 4000),
-            ),
-            judge(
-                "M6",
-                "the over-confident network's bias is below 0.01, n = 1000",
-                bias("as trained", 1000),
-                expect="within",
-                margin="ECE",
-                control=bias("after the cure", 1000),
-            ),
-            judge(
-                "M6",
-                "after the cure, the bias exceeds that of the exact posterior, n = 250",
-                bias("after the cure", 250) - bias("the truth", 250),
-            ),
-        ],
+        given,
         "the ECE is biased upwards where the true gaps are small beside luck, and less with more images; "
         "at 1,000 images hardly for the over-confident network",
     )

@@ -73,7 +73,6 @@ settings = [
     changed(decay=1e-2),
 ]
 
-
 # %%
 @cache
 def splits(seed):
@@ -94,7 +93,7 @@ def network(net, depth, width, norm):
         return convolutional[net]
     return partial(models.mlp, 64, 10, depth=depth, width=width, norm=None if norm == "none" else norm)
 
-
+# %%
 def recipe(net, depth, width, norm, decay, seed):
     train, cal, test = enlarged(seed) if net == "LeNet-5" else splits(seed)
     return training.trial(
@@ -106,10 +105,9 @@ def recipe(net, depth, width, norm, decay, seed):
         weight_decay=decay,
     )
 
-
+# %%
 grid = [dict(setting, seed=seed) for setting in settings for seed in seeds]
 nets = sweep.run(recipe, grid, device=device)
-
 
 # %%
 def cooled(one):
@@ -145,12 +143,10 @@ pd.concat([three, pd.DataFrame(exact, index=["exact posterior"])]).round(3)
 photographs = experiments.on_photographs("depth", SCALE, device=device)
 reports.shown(photographs)
 
-
 # %%
 def between(column, left, right):
     """Paired differences of a column between two settings."""
     return nets.difference(column, changed(**left), changed(**right))
-
 
 # %% [markdown]
 # **Photographs.** A residual network (ResNet-8) and LeNet-5, both trained on 20,000 photographs (CIFAR-10) with three weight decays, three seeds each
@@ -162,8 +158,7 @@ crossed = photograph_runs.table(None).query("loss == 'cross-entropy' and network
 measures = ["train_accuracy", "test_accuracy", "test_confidence", "test_ece", "scaled_ece", "scaled_nll"]
 crossed.groupby(["network", "decay"])[measures].mean().round(3)
 
-
-# %% tags=["nbval-check-output"]
+# %%
 def residual(column, decay):
     """ResNet-8 minus LeNet-5, a number a seed; decay: one for both, or "best"."""
     rows = crossed if decay == "best" else crossed[crossed.decay == decay]
@@ -175,43 +170,40 @@ def residual(column, decay):
 
 
 deep, small = {"net": "deep"}, {"net": "small"}
+judged = partial(verdicts.judge, "O1")
+given = [
+    judged(
+        "the deep network's ECE is at least 3 points above the small one's",
+        between("test_ece", deep, small),
+        margin=0.03,
+        as_trained=True,
+    ),
+    judged(
+        "after one temperature each the deep network's ECE is still larger",
+        between("ece_after", deep, small),
+        post_hoc=True,
+    ),
+]
+
+# %% tags=["nbval-check-output"]
+given += [
+    *(
+        judged(
+            f"photographs, weight decay {decay:g}: ResNet-8 has a larger ECE than LeNet-5",
+            residual("test_ece", decay),
+            as_trained=True,
+        )
+        for decay in (5e-4,)
+    ),
+    judged("photographs, best decay, one T each: ResNet-8 has a larger ECE", residual("scaled_ece", "best")),
+]
 print(
     verdicts.conclude(
         "O1",
-        [
-            verdicts.judge(
-                "O1",
-                "the deep network's ECE is at least 3 points above the small one's",
-                between("test_ece", deep, small),
-                margin=0.03,
-                as_trained=True,
-            ),
-            verdicts.judge(
-                "O1",
-                "after one temperature each the deep network's ECE is still larger",
-                between("ece_after", deep, small),
-                post_hoc=True,
-            ),
-            *(
-                verdicts.judge(
-                    "O1",
-                    f"photographs, weight decay {decay:g}: ResNet-8 has a larger ECE than LeNet-5",
-                    residual("test_ece", decay),
-                    as_trained=True,
-                )
-                for decay in (5e-4,)
-            ),
-            verdicts.judge(
-                "O1",
-                "photographs, best decay, one T each: ResNet-8 has a larger ECE",
-                residual("scaled_ece", "best"),
-            ),
-        ],
-        (
-            "as trained the deep network has the larger ECE on digits, and LeNet-5 beside ResNet-8 on "
-            "photographs at the source's weight decay; after one temperature each no difference is "
-            "shown"
-        ),
+        given,
+        "as trained the deep network has the larger ECE on digits, and LeNet-5 beside ResNet-8 on "
+        "photographs at the source's weight decay; after one temperature each no difference is "
+        "shown",
     )
 )
 
@@ -234,7 +226,7 @@ reports.shown(widths)
 depths = experiments.on_photographs("convolutions", SCALE, device=device)
 reports.shown(depths)
 
-# %% tags=["nbval-check-output"]
+# %%
 convolutions = depths.pivot(index="seed", columns="value")
 said = [
     verdicts.judge(
@@ -249,6 +241,8 @@ said = [
         between("ece_after", {"depth": 5}, {"depth": 1}),
     ),
 ]
+
+# %% tags=["nbval-check-output"]
 said += [
     verdicts.judge(
         "O2",
@@ -279,17 +273,18 @@ print(
 # the seeds below were trained. Weight decay and a temperature are the control: they are expected to lower it.
 # Carrell et al. bound the slope by 1; we know of nobody who drew it. It is a regularity of the networks here, and no law.
 
-# %% tags=["drawing"]
+# %%
 fresh = range(SEED + 100, SEED + 100 + len(seeds))
-moved = [
-    changed(),
-    changed(width=16),
-    changed(width=32),
-    changed(depth=1),
-    changed(depth=5),
-    changed(decay=3e-3),
-]
-newly = sweep.run(recipe, [dict(setting, seed=seed) for setting in moved for seed in fresh], device=device)
+look = {
+    "plain": changed(),
+    "width 16": changed(width=16),
+    "width 32": changed(width=32),
+    "depth 1": changed(depth=1),
+    "depth 5": changed(depth=5),
+    "weight decay .003": changed(decay=3e-3),
+}
+moved = [{**setting, "seed": seed} for setting in look.values() for seed in fresh]
+newly = sweep.run(recipe, moved, device=device)
 
 
 def places(**setting):
@@ -301,7 +296,7 @@ def places(**setting):
         plane.place(*row) for row in rows[["train_accuracy", "test_accuracy", "test_confidence"]].to_numpy()
     ]
 
-
+# %% tags=["drawing"]
 def after_temperature():
     """The plain networks' places after one temperature each."""
     runs = newly.where(**changed())
@@ -312,14 +307,6 @@ def after_temperature():
     return list(zip(lost, np.subtract(confident, accuracy), strict=True))
 
 
-look = {
-    "plain": changed(),
-    "width 16": changed(width=16),
-    "width 32": changed(width=32),
-    "depth 1": changed(depth=1),
-    "depth 5": changed(depth=5),
-    "weight decay .003": changed(decay=3e-3),
-}
 where = {name: places(**setting) for name, setting in look.items()} | {"plain, after T": after_temperature()}
 _ = plots.plane({palette.group(number, name): rows for number, (name, rows) in enumerate(where.items())})
 
@@ -356,7 +343,6 @@ print(
 # from the epoch of the lowest NLL on `cal` (the *turning point*) to the last; six convolutions on 40,000 photographs, from
 # epoch 5 to 15 (stored).
 
-
 # %%
 def watched(seed):
     train, cal, test = splits(seed)
@@ -375,7 +361,6 @@ print(
     f"NLL on cal lowest after epochs {[turn + 1 for turn in turns]}; the rate is cut after epoch "
     f"{first_rate.epoch[first_rate.lr == first_rate.lr.iloc[0]].max()}"
 )
-
 
 # %%
 def since_turn(column):
@@ -397,13 +382,14 @@ def moved_parts(one, turn):
     (early, late), labels = one.logits["test"][[turn, -1]], one.trial.watch["test"].labels
     return np.subtract(parts(late, labels), parts(early, labels))
 
-
 # %%
 curves = experiments.stored("augmentation", "night", part="epochs")
 curves = curves[curves.value == "none"].drop(columns="value")
 third, end = (curves[curves.epoch == epoch].set_index("seed") for epoch in (5, 15))
 change = end - third
 early_part, late_part = ((1 - at.test_accuracy) * at.test_nll_wrong for at in (third, end))
+
+# %%
 print(
     f"Test NLL {third.test_nll.mean():.2f} at epoch 5, {end.test_nll.mean():.2f} at the end; lowest mean "
     f"{curves.groupby('epoch').test_nll.mean().min():.2f}. Wrong predictions: "
@@ -430,62 +416,56 @@ def from_the_turn(decay):
         rows.append([one.iloc[-1] - one.iloc[turn] for one in columns])
     return np.array(rows)
 
-
-# %% tags=["nbval-check-output"]
+# %%
 moved = np.array(list(map(moved_parts, films.outcomes, turns)))
 later = {decay: from_the_turn(decay) for decay in (0.0, 5e-4)}
+judged = partial(verdicts.judge, "O3")
+given = [
+    judged("the test NLL rises by at least 0.1", since_turn("test_nll"), margin=0.1, as_trained=True),
+    judged("while the test accuracy rises too", since_turn("test_accuracy")),
+    judged("the part of the right predictions falls", moved[:, 0], expect="below", as_trained=True),
+    judged("the part of the wrong predictions rises", moved[:, 1], as_trained=True),
+    judged("photographs: the accuracy rises from epoch 5 to 15", change.test_accuracy.tolist()),
+    judged(
+        "photographs: the mean NLL of the wrong predictions rises",
+        change.test_nll_wrong.tolist(),
+        as_trained=True,
+    ),
+    judged(
+        "photographs: the part of the wrong predictions rises",
+        (late_part - early_part).tolist(),
+        as_trained=True,
+    ),
+    judged("photographs: that of all rises", change.test_nll.tolist(), as_trained=True),
+]
+
+# %%
+given += [
+    *(
+        judged(
+            f"20,000 photographs, weight decay {decay:g}, from the turn on: {words}",
+            rows[:, place],
+            expect="below" if "falls" in words else "above",
+            as_trained="accuracy" not in words,
+            post_hoc=True,
+        )
+        for decay, rows in later.items()
+        for place, words in enumerate(
+            (
+                "the accuracy rises",
+                "the NLL rises",
+                "the part of the right predictions falls",
+                "that of the wrong ones rises",
+            )
+        )
+    )
+]
+
+# %% tags=["nbval-check-output"]
 print(
     verdicts.conclude(
         "O3",
-        [
-            verdicts.judge(
-                "O3",
-                "the test NLL rises by at least 0.1",
-                since_turn("test_nll"),
-                margin=0.1,
-                as_trained=True,
-            ),
-            verdicts.judge("O3", "while the test accuracy rises too", since_turn("test_accuracy")),
-            verdicts.judge(
-                "O3", "the part of the right predictions falls", moved[:, 0], expect="below", as_trained=True
-            ),
-            verdicts.judge("O3", "the part of the wrong predictions rises", moved[:, 1], as_trained=True),
-            verdicts.judge(
-                "O3", "photographs: the accuracy rises from epoch 5 to 15", change.test_accuracy.tolist()
-            ),
-            verdicts.judge(
-                "O3",
-                "photographs: the mean NLL of the wrong predictions rises",
-                change.test_nll_wrong.tolist(),
-                as_trained=True,
-            ),
-            verdicts.judge(
-                "O3",
-                "photographs: the part of the wrong predictions rises",
-                (late_part - early_part).tolist(),
-                as_trained=True,
-            ),
-            verdicts.judge("O3", "photographs: that of all rises", change.test_nll.tolist(), as_trained=True),
-            *(
-                verdicts.judge(
-                    "O3",
-                    f"20,000 photographs, weight decay {decay:g}, from the turn on: {words}",
-                    rows[:, place],
-                    expect="below" if "falls" in words else "above",
-                    as_trained="accuracy" not in words,
-                    post_hoc=True,
-                )
-                for decay, rows in later.items()
-                for place, words in enumerate(
-                    (
-                        "the accuracy rises",
-                        "the NLL rises",
-                        "the part of the right predictions falls",
-                        "that of the wrong ones rises",
-                    )
-                )
-            ),
-        ],
+        given,
         "on digits the NLL of new images falls, then rises by the wrong predictions alone; so on photographs "
         "without weight decay. At 5e-4 it turns late: from epoch 5 on it falls (REVERSED), from the turn on "
         "it is undecided",
@@ -493,37 +473,20 @@ print(
 )
 
 # %% tags=["nbval-check-output"]
-print(
-    verdicts.conclude(
-        "O4",
-        [
-            verdicts.judge(
-                "O4",
-                "the entropy of the wrong predictions falls",
-                since_turn("test_entropy_wrong"),
-                expect="below",
-            ),
-            verdicts.judge(
-                "O4",
-                "photographs: the entropy of the wrong ones falls",
-                change.test_entropy_wrong.tolist(),
-                expect="below",
-            ),
-        ],
-        "wrong predictions become surer, on digits and photographs",
-    )
-)
-print(
-    verdicts.conclude(
-        "O5",
-        [
-            verdicts.judge("O5", "the norm of the last layer grows", since_turn("head_norm")),
-            verdicts.judge("O5", "photographs: the norm of the last layer grows", change.head_norm.tolist()),
-        ],
-        "the last layer's weights grow, on digits and photographs",
-    )
-)
-
+judged = partial(verdicts.judge, "O4")
+given = [
+    judged("the entropy of the wrong predictions falls", since_turn("test_entropy_wrong"), expect="below"),
+    judged(
+        "photographs: the entropy of the wrong ones falls", change.test_entropy_wrong.tolist(), expect="below"
+    ),
+]
+print(verdicts.conclude("O4", given, "wrong predictions become surer, on digits and photographs"))
+judged = partial(verdicts.judge, "O5")
+given = [
+    judged("the norm of the last layer grows", since_turn("head_norm")),
+    judged("photographs: the norm of the last layer grows", change.head_norm.tolist()),
+]
+print(verdicts.conclude("O5", given, "the last layer's weights grow, on digits and photographs"))
 
 # %% tags=["nbval-check-output"]
 def filled(one):
@@ -533,24 +496,16 @@ def filled(one):
 
 
 statement = "after all training images are right, more move to the last of 25 bins"
-print(
-    verdicts.conclude(
-        "O6",
-        [verdicts.judge("O6", statement, list(map(filled, films.outcomes)))],
-        "fitted training images go on moving to the last bin",
-    )
-)
+judged = partial(verdicts.judge, "O6")
+given = [judged(statement, list(map(filled, films.outcomes)))]
+print(verdicts.conclude("O6", given, "fitted training images go on moving to the last bin"))
 gaps = np.stack([one.history.test_confidence - one.history.test_accuracy for one in films.outcomes])
-print(
-    verdicts.conclude(
-        "O7",
-        [
-            verdicts.judge("O7", "under-confident after the first epoch", gaps[:, 0], expect="below"),
-            verdicts.judge("O7", "over-confident after the last", gaps[:, -1]),
-        ],
-        "training goes from under- to over-confidence",
-    )
-)
+judged = partial(verdicts.judge, "O7")
+given = [
+    judged("under-confident after the first epoch", gaps[:, 0], expect="below"),
+    judged("over-confident after the last", gaps[:, -1]),
+]
+print(verdicts.conclude("O7", given, "training goes from under- to over-confidence"))
 
 # %% [markdown]
 # ## O8 and O9: cross-entropy has no minimum
@@ -596,7 +551,6 @@ def fitted(loss, seed):
 
 pushed = sweep.run(fitted, {"loss": losses, "seed": seeds}, device=device)
 
-
 # %%
 def equivalent(one):
     """(epochs,) mean over the training images of the logit that stands for the label's probability."""
@@ -617,27 +571,21 @@ logits = {loss: climb(loss) for loss in losses}
 # %% tags=["nbval-check-output"]
 third = size.epochs // 3
 rise = logits["cross-entropy"][:, -1] - logits["cross-entropy"][:, -third]
+judged = partial(verdicts.judge, "O8")
+given = [
+    judged("cross-entropy: the logit still rises by 0.5 or more in the last third", rise, margin=0.5),
+    judged(
+        "label smoothing: it ends within 0.5 of the minimum",
+        logits["smoothed"][:, -1],
+        expect="within",
+        margin=0.5,
+        than=best,
+        control=logits["cross-entropy"][:, -1],
+    ),
+]
 print(
     verdicts.conclude(
-        "O8",
-        [
-            verdicts.judge(
-                "O8",
-                "cross-entropy: the logit still rises by 0.5 or more in the last third",
-                rise,
-                margin=0.5,
-            ),
-            verdicts.judge(
-                "O8",
-                "label smoothing: it ends within 0.5 of the minimum",
-                logits["smoothed"][:, -1],
-                expect="within",
-                margin=0.5,
-                than=best,
-                control=logits["cross-entropy"][:, -1],
-            ),
-        ],
-        "the logit climbs on with cross-entropy and nears the formula's minimum with smoothing",
+        "O8", given, "the logit climbs on with cross-entropy and nears the formula's minimum with smoothing"
     )
 )
 
@@ -665,7 +613,6 @@ def scaling(one, seed):
         for f in factors
     ]
     return np.array(rows).T
-
 
 # %%
 small = nets.where(**changed(net="small"))

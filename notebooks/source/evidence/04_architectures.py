@@ -54,7 +54,6 @@ columns = ["accuracy", "ECE", "gap", "NLL", "distance", "T", "lost", "claimed"]
 on_test = found[found.seen == "test"]
 on_test.groupby(["place", "width", "pixels", "state", "kind"], sort=False)[columns].mean().round(3)
 
-
 # %%
 def of(column, kind, state="after T", place="usual", width=32, pixels="in place", seen="test"):
     """A column of the table, one number a seed."""
@@ -77,7 +76,6 @@ def judge(claim, words, values, state="after T", **how):
     statement = f"{words[0]}{'' if trained else ', one T each'}: {words[1]}"
     return verdicts.judge(claim, statement, values, as_trained=trained, **how)
 
-
 # %% [markdown]
 # ## The study: which architectures are well calibrated
 #
@@ -88,7 +86,7 @@ def judge(claim, words, values, state="after T", **how):
 photographs = experiments.on_photographs("form", SCALE, device=device)
 reports.shown(photographs)
 
-# %% tags=["nbval-check-output"]
+# %%
 by_form = {kind: rows.sort_values("seed") for kind, rows in photographs.groupby("value")}
 
 
@@ -108,6 +106,8 @@ better = [
     for kind in ("attention", "Mixer")
     for state in STATES
 ]
+
+# %%
 robust = [
     judge(
         "O10",
@@ -131,6 +131,8 @@ larger = [
     for kind in FAMILIES
     for state in STATES
 ]
+
+# %%
 accurate = [
     verdicts.judge(
         "O10",
@@ -149,6 +151,8 @@ real += [
     )
     for kind in ("attention", "Mixer")
 ]
+
+# %% tags=["nbval-check-output"]
 together = [
     judge(
         "O10",
@@ -175,7 +179,6 @@ print(
 # %% [markdown]
 # "More robust" has a control: dense networks have no convolution either. If the study's finding were one about convolution, their ECE would rise less, too. And accuracy: it falls for all, for the exact posterior too, which is told how strong the noise is.
 
-
 # %%
 for state in STATES:
     shifted = found[(found.place == "usual") & (found.width == 32) & (found.pixels == "in place")]
@@ -201,8 +204,7 @@ others, patched = ("attention", "Mixer", "dense"), ("attention", "Mixer")
 #
 # The 64 pixels are exchanged in all images in the same way: the exact posterior of each image stays, the neighbourhood does not. Attention and Mixer keep their patches, whose content changes; dense networks, which cannot tell the difference, are the control.
 
-
-# %% tags=["nbval-check-output"]
+# %%
 def lost(kind, column="accuracy"):
     return of(column, kind, pixels="exchanged") - of(column, kind)
 
@@ -223,6 +225,10 @@ neighbours = [
         )
         for kind in others
     ),
+]
+
+# %%
+neighbours += [
     verdicts.judge(
         "04d",
         "control: dense's accuracy changes by less than 0.01",
@@ -230,7 +236,9 @@ neighbours = [
         expect="within",
         margin="accuracy",
         control=lost("convolution"),
-    ),
+    )
+]
+neighbours += [
     *(
         verdicts.judge(
             "04d",
@@ -241,7 +249,11 @@ neighbours = [
             control=lost("convolution"),
         )
         for kind in patched
-    ),
+    )
+]
+
+# %% tags=["nbval-check-output"]
+neighbours += [
     verdicts.judge(
         "04d",
         "one T each: convolution's ECE changes by less than 0.01",
@@ -249,7 +261,7 @@ neighbours = [
         expect="within",
         margin="ECE",
         control=of("ECE", "convolution", "as trained", pixels="exchanged") - of("ECE", "convolution"),
-    ),
+    )
 ]
 print(
     verdicts.conclude(

@@ -6,6 +6,7 @@
 
 # %%
 import math
+from functools import partial
 
 import pandas as pd
 import torch
@@ -55,7 +56,7 @@ def augmented(way, seed):
 
 changed = sweep.run(augmented, {"way": list(sizes.CHANGES), "seed": seeds}, device=device)
 
-
+# %%
 def numbers(one):
     cal, test = one.predictions["cal"], one.predictions["test"]
     T = recalibration.TemperatureScaler().fit(cal.logits, cal.labels)
@@ -81,7 +82,7 @@ def numbers(one):
         row |= {"lost": place.lost, "claimed": place.claimed, "claimed after T": cooled}
     return row
 
-
+# %%
 sized, stepped, batched, ways = (
     pd.DataFrame([numbers(one) for one in runs.outcomes]) for runs in (swept, longer, again, changed)
 )
@@ -108,50 +109,47 @@ for name, table in (("equal epochs", sized[sized.fraction.isin([*small, 1.0])]),
                 f"{name}, fraction {fraction:g}: kappa {kappa.value:.2f} [{kappa.low:.2f}, {kappa.high:.2f}]"
             )
 
-
 # %% [markdown]
 # ## Smaller is worse
 #
 # *Dataset Curation Beyond Accuracy*, figure 4 (D1): smaller training sets are "consistently" worse calibrated, for fractions .1, .2, .4, .6, .8 and 1. At equal epochs and at equal steps (the paper gives steps, "corresponding to 160 epochs" on the full sets, and does not say what it did for the parts), as trained and after one temperature each; and on photographs.
 
-
-# %% tags=["nbval-check-output"]
+# %%
 def of(column, fraction, table=sized):
     return table[table.fraction == fraction].sort_values("seed")[column].to_numpy()
 
 
-judge = verdicts.judge
 size_table = experiments.on_photographs("size", SCALE, device=device)
 by_fraction = {value: rows.set_index("seed") for value, rows in size_table.groupby("value")}
+judged = partial(verdicts.judge, "D1")
+
+# %%
+given = [
+    judged(
+        "equal epochs: ECE with a tenth of the pool exceeds that with all",
+        of("ECE", 0.1) - of("ECE", 1.0),
+        as_trained=True,
+    ),
+    judged(
+        "equal epochs, one T each: ECE with a tenth exceeds that with all by more than 0.01",
+        of("ECE after T", 0.1) - of("ECE after T", 1.0),
+        margin="ECE",
+    ),
+    reports.verdict("size", size_table),
+    judged(
+        "photographs, equal steps, one T each: ECE with a tenth exceeds that with all by more than 0.01",
+        (by_fraction[0.1].scaled_ece - by_fraction[1.0].scaled_ece).to_numpy(),
+        margin="ECE",
+    ),
+]
+
+# %% tags=["nbval-check-output"]
 print(
     verdicts.conclude(
         "D1",
-        [
-            judge(
-                "D1",
-                "equal epochs: ECE with a tenth of the pool exceeds that with all",
-                of("ECE", 0.1) - of("ECE", 1.0),
-                as_trained=True,
-            ),
-            judge(
-                "D1",
-                "equal epochs, one T each: ECE with a tenth exceeds that with all by more than 0.01",
-                of("ECE after T", 0.1) - of("ECE after T", 1.0),
-                margin="ECE",
-            ),
-            reports.verdict("size", size_table),
-            judge(
-                "D1",
-                "photographs, equal steps, one T each: ECE with a tenth exceeds that with all by more "
-                "than 0.01",
-                (by_fraction[0.1].scaled_ece - by_fraction[1.0].scaled_ece).to_numpy(),
-                margin="ECE",
-            ),
-        ],
-        (
-            "as trained, a tenth of the data gives a larger ECE than all of them, on digits and "
-            "photographs. After one temperature each, we could not show a difference above 1 point"
-        ),
+        given,
+        "as trained, a tenth of the data gives a larger ECE than all of them, on digits and "
+        "photographs. After one temperature each, we could not show a difference above 1 point",
     )
 )
 
@@ -162,7 +160,6 @@ for n in counts:
 
 # %% [markdown]
 # **Kappa** (lesson 03): the part of the lost accuracy that is still claimed. Data move networks along a line, so that kappa at .2 and .4 of the pool is close to that at 1; the margin is that of the ledger, .1, set before. The control is the same network after a temperature.
-
 
 # %% [markdown]
 # ## Labels for a temperature
@@ -178,7 +175,7 @@ fresh = [seed + 300 for seed in seeds]
 def spend(kept, seed):
     return sizes.spent(size, labels, kept, seed)
 
-
+# %%
 spent = sweep.run(spend, {"kept": kept, "seed": seeds}, device=device)
 new = sweep.run(spend, {"kept": [0, labels // 5], "seed": fresh}, device=device)
 rows = []
@@ -199,40 +196,33 @@ for one in [*spent.outcomes, *new.outcomes]:
 spending = pd.DataFrame(rows)
 spending[spending.seed.isin(seeds)].groupby("kept").mean().drop(columns="seed").round(3)
 
-
-# %% tags=["nbval-check-output"]
+# %%
 def gained(column, among, count=labels // 5):
     part = spending[spending.seed.isin(among)].pivot(index="seed", columns="kept", values=column)
     return (part[count] - part[0]).to_numpy()
 
-
+# %% tags=["nbval-check-output"]
+judged = partial(verdicts.judge, "05l")
+given = [
+    judged(
+        "a fifth of 150 labels kept for T: the NLL is lower than without",
+        gained("NLL", seeds),
+        expect="below",
+    ),
+    judged("new seeds: the NLL is lower", gained("NLL", fresh), expect="below"),
+    judged("new seeds: the ECE is lower by more than 0.1", gained("ECE", fresh), expect="below", margin=0.1),
+    judged(
+        "new seeds: the accuracy changes by less than 0.03",
+        gained("accuracy", fresh),
+        expect="within",
+        margin=0.03,
+        control=gained("accuracy", seeds, labels // 2),
+    ),
+]
 print(
     verdicts.conclude(
         "05l",
-        [
-            judge(
-                "05l",
-                "a fifth of 150 labels kept for T: the NLL is lower than without",
-                gained("NLL", seeds),
-                expect="below",
-            ),
-            judge("05l", "new seeds: the NLL is lower", gained("NLL", fresh), expect="below"),
-            judge(
-                "05l",
-                "new seeds: the ECE is lower by more than 0.1",
-                gained("ECE", fresh),
-                expect="below",
-                margin=0.1,
-            ),
-            judge(
-                "05l",
-                "new seeds: the accuracy changes by less than 0.03",
-                gained("accuracy", fresh),
-                expect="within",
-                margin=0.03,
-                control=gained("accuracy", seeds, labels // 2),
-            ),
-        ],
+        given,
         "on new seeds, too, a fifth of 150 labels kept for a temperature lowers the NLL by about 0.5 "
         "and the ECE by more than 7 points; the accuracy changes by less than 3 points",
     )
@@ -257,7 +247,6 @@ table = pd.concat([sized[sized.fraction == 1.0].assign(way="none"), ways])
 table.groupby("way", sort=False)[["accuracy", "gap", "ECE", "T", "ECE after T", "NLL after T"]].mean().round(
     3
 )
-
 
 # %%
 def of_way(way, column="ECE"):
@@ -290,25 +279,24 @@ for name, accuracy in {"old labels": of_way("shift", "accuracy"), "redrawn label
 
 # %% tags=["nbval-check-output"]
 words, (less, more) = "taking shift and fresh noise away raises the ECE", ("none", "shift and fresh noise")
+judged = partial(verdicts.judge, "D2")
+given = [
+    judged(words, of_way(less) - of_way(more), as_trained=True),
+    judged(f"one T each: {words}", of_way(less, "ECE after T") - of_way(more, "ECE after T")),
+    *(
+        one
+        for one in reports.verdicts("augmentation", on_photographs)
+        if "none is larger than at crops and flips" in str(one)
+    ),
+]
 print(
     verdicts.conclude(
         "D2",
-        [
-            judge("D2", words, of_way(less) - of_way(more), as_trained=True),
-            judge("D2", f"one T each: {words}", of_way(less, "ECE after T") - of_way(more, "ECE after T")),
-            *(
-                one
-                for one in reports.verdicts("augmentation", on_photographs)
-                if "none is larger than at crops and flips" in str(one)
-            ),
-        ],
-        (
-            "as trained the ECE is larger without augmentation, on digits and photographs; after one "
-            "temperature each nothing can be told on digits"
-        ),
+        given,
+        "as trained the ECE is larger without augmentation, on digits and photographs; after one "
+        "temperature each nothing can be told on digits",
     )
 )
-
 
 # %% [markdown]
 # ## On photographs, and beside the paper

@@ -55,10 +55,9 @@ def stronger(seed):
         lambda: models.mlp(64, K), learn, score, seed=seed, epochs=epochs, weight_decay=0.003
     )
 
-
+# %%
 swept = sweep.run(recipe, {"form": forms, "rho": [1, 100], "seed": [*seeds, *new_seeds]}, device=device)
 decayed = sweep.run(stronger, {"seed": new_seeds}, device=device)
-
 
 # %%
 def shares(form, seed):
@@ -87,7 +86,7 @@ def with_shifts(outcome, form, seed):
     scaler = rare_classes.fitted(recalibration.BiasCorrectedTemperature, outcome)
     return scaler.probs(outcome.predictions["test"].logits)
 
-
+# %%
 def only_prior(outcome, form, seed):
     return prior_out(outcome.predictions["test"].logits, form, seed)
 
@@ -113,11 +112,10 @@ def honest(outcome, form, seed):
 def exact(outcome, form, seed):
     return digits(seed).test.posterior
 
-
+# %%
 def doubtful(outcome, form, seed):
     """The network of equally common digits, after its temperature, given the prior."""
     return with_prior(with_T(swept.one(form=form, rho=1, seed=seed), form, seed), form, seed)
-
 
 # %%
 MODELS = {
@@ -132,7 +130,7 @@ MODELS = {
     "T and shifts, prior out": shifts_first,
 }
 
-
+# %%
 def measured(probs, form, seed):
     """Numbers of a model's answers to the balanced test images."""
     labels, ranked = digits(seed).test.labels, order(form, seed)
@@ -154,7 +152,7 @@ def measured(probs, form, seed):
         "p(rarest)": probs[:, rarest].mean().item() - even[rarest].item(),
     }
 
-
+# %%
 rows = [
     {"form": form, "model": name, "seed": seed, **measured(make(run, form, seed), form, seed)}
     for form in forms
@@ -165,7 +163,6 @@ rows = [
 table = pd.DataFrame(rows)
 shown = table[table.seed.isin(list(seeds))].drop(columns="seed")
 shown.groupby(["form", "model"], sort=False).mean().round(3)
-
 
 # %%
 def of(model, column, form="exponential", among=seeds):
@@ -213,14 +210,13 @@ print(
     )
 )
 
-
 # %% [markdown]
 # ## Whose error is it?
 #
 # The honest model, exact for the training set's shares, has an error of its own on even shares; a network of *equally common* digits with a temperature, given the same prior, has one, too.
 # 07r: what the network of the imbalanced set has beyond that; it saw five or six images of the rarest class (step form: three or four), the other some 150.
 
-# %% tags=["nbval-check-output"]
+# %%
 judge = partial(verdicts.judge, "07r")
 given = [
     judge(
@@ -230,6 +226,8 @@ given = [
         post_hoc=True,
     )
 ]
+
+# %% tags=["nbval-check-output"]
 for form in forms:
     for model, mark in {"as trained": True, "T": False}.items():
         given.append(
@@ -251,7 +249,6 @@ print(
     )
 )
 
-
 # %%
 def as_in_training(model, form, among, measure=metrics.signed_gap):
     """A number of a model on the test images, weighted to the shares of the training set."""
@@ -262,7 +259,6 @@ def as_in_training(model, form, among, measure=metrics.signed_gap):
         probs = MODELS[model](swept.one(form=form, rho=100, seed=seed), form, seed)
         found.append(measure(probs, labels, weights=weights))
     return np.array(found)
-
 
 # %%
 def times_its_share(model, form, seed):
@@ -298,7 +294,7 @@ assert (prior_out(found, "exponential", SEED) - digits(SEED).test.posterior).abs
 # %% [markdown]
 # 07o: temperature and one shift for each class first (bias-corrected temperature, Alexandari et al. 2020). After T and shifts the shares taken out are those of `cal`, which the shifts put into the output.
 
-# %% tags=["nbval-check-output"]
+# %%
 judge = partial(verdicts.judge, "07o", expect="below")
 given = [
     judge(
@@ -322,6 +318,8 @@ for form in forms:
                 less("T and shifts, prior out", other, "accuracy", form, new_seeds),
             )
         )
+
+# %% tags=["nbval-check-output"]
 found = {
     (name, seed): measured(make(one, "exponential", seed), "exponential", seed)
     for one in decayed.outcomes
@@ -378,7 +376,7 @@ def answers(form, by, way, seed):
     run = runs.one(form=form, way=way, strength=best.strength, decay=best.decay, seed=seed)
     return run.predictions["test"].probs if by == "as trained" else rare_classes.repaired(run, even)
 
-
+# %%
 ways = list(rare_classes.WAYS)
 six = ways[:6]  # the paper's
 scores = pd.DataFrame(
@@ -391,8 +389,7 @@ scores["ratio"] = scores["rarest"] / scores["commonest"]
 columns = ["commonest", "rarest", "ratio", "ECE", "gap", "NLL", "accuracy", "p(rarest)"]
 scores.groupby(["form", "by", "way"], sort=False)[columns].mean().round(3)
 
-
-# %% tags=["nbval-check-output"]
+# %%
 def score(column, form, by):
     chosen = scores[(scores.form == form) & (scores.by == by)]
     return chosen.pivot(index="seed", columns="way", values=column)
@@ -410,6 +407,8 @@ for by in rare_classes.CHOSEN_BY:
             as_trained=by == "as trained",
         )
     )
+
+# %% tags=["nbval-check-output"]
 given += [
     judge(
         f"photographs, {way}: the rarest class's ECE stays above the commonest's",
@@ -428,7 +427,6 @@ print(
         ),
     )
 )
-
 
 # %% [markdown]
 # The paper's CIFAR-10 (ResNet-50), error of the class with the most and with the fewest labels and their ratio (its table; its text says smallest and largest). Largest over smallest is above 1 for *any* model, the exact posterior too, so the verdicts take rarest over commonest.

@@ -54,7 +54,7 @@ def taught_on(kind, seed):
         many = many[torch.randperm(len(many), generator=torch.Generator().manual_seed(seed))]
     return many[: size.train]
 
-
+# %%
 def recipe(kind, seed):
     learn = taught_on(kind, seed)
     score = {
@@ -80,21 +80,19 @@ def fitted_on(outcome, n=2000):
     cal = outcome.predictions["cal"]
     return cal.logits[:n], cal.labels[:n]
 
-
+# %%
 def fitted(outcome, make=recalibration.TemperatureScaler, n=2000):
     with warnings.catch_warnings(record=True):  # with few images some fits warn
         return make().fit(*fitted_on(outcome, n))
 
-
+# %%
 def distance(probs, posterior):
     return (probs - posterior).square().sum(dim=1).mean().item()
-
 
 # %% [markdown]
 # ## T1: the best T, found in two ways
 #
 # The lowest NLL (Guo et al. 2017), and the lowest ECE of a grid of .1, .2 ... 10, the **ECE grid**, which Mukhoti et al. (2020) call stronger. The slope of the NLL by $1/T$ is the mean of $\sum_k p_k z_k - z_y$; both ways are checked by hand.
-
 
 # %%
 rows = []
@@ -122,8 +120,7 @@ photographs = pd.concat(tables).drop_duplicates(["seed", "test_ece", "temperatur
 columns = ["test_gap", "test_ece", "temperature", "scaled_ece"]
 photographs.groupby(["experiment", "value"], sort=False)[columns].mean().round(3)
 
-
-# %% tags=["nbval-check-output"]
+# %%
 def column(name, way, table=ours):
     return table[table["T from"] == way][name].to_numpy()
 
@@ -133,6 +130,8 @@ by_seed = photographs.groupby("seed")[["test_ece", "scaled_ece"]].mean()
 focal = photographs[photographs.experiment == "focal"]  # the one table with both ways
 by_loss = focal.groupby("seed")[["scaled_ece", "grid_ece"]].mean()
 plain = focal[focal.value == "cross-entropy"].set_index("seed")
+
+# %%
 given = [
     judge(
         "T from 200 images lowers the ECE of new images by at least 10 points",
@@ -149,6 +148,10 @@ given = [
         column("ECE", "ece_grid") - column("ECE", "nothing"),
         margin=0.1,
     ),
+]
+
+# %%
+given += [
     judge(
         "the ECE grid ends with a lower test ECE than the lowest NLL (with five more seeds)",
         column("ECE", "ece_grid", both) - column("ECE", "nll", both),
@@ -161,11 +164,15 @@ given = [
         "photographs: the ECE grid ends with a lower test ECE, on average over five losses",
         by_loss.grid_ece - by_loss.scaled_ece,
     ),
+]
+
+# %% tags=["nbval-check-output"]
+given += [
     judge(
         "photographs, cross-entropy alone: the ECE grid ends with a lower test ECE",
         plain.grid_ece - plain.scaled_ece,
         post_hoc=True,
-    ),
+    )
 ]
 print(
     verdicts.conclude(
@@ -184,7 +191,6 @@ print(
 # (single classes that are off), which a larger map can take off, and **grouping loss** (Kull and Flach 2015; Perez-Lebel et al. 2023): images with the same output and different posteriors, which no map of the output can tell apart. With $H(q)$ it is the refinement loss. So what a matrix from 5,000
 # images leaves bounds the grouping loss from above. *Own gap*: the mean of |confidence − what the posterior gives to the predicted class|, image by image.
 
-
 # %%
 def report(probs, test):
     confidence, right = probs.amax(dim=1), probs.argmax(dim=1) == test.labels
@@ -201,7 +207,7 @@ def report(probs, test):
         "right in S99": metrics.confident_share(probs, test.labels)[1],
     }
 
-
+# %%
 GRID = functools.partial(recalibration.TemperatureScaler, "ece_grid")
 rows = []
 for kind in kinds:
@@ -218,12 +224,10 @@ for kind in kinds:
             rows.append(row | {"ECE, more pixel noise": metrics.ece(answer(far), far.labels)})
 before_after = pd.DataFrame(rows)
 
-
 # %%
 def state(name, kind="plain", which="after T"):
     chosen = before_after[(before_after.kind == kind) & (before_after.state == which)]
     return chosen.set_index("seed")[name].to_numpy()
-
 
 # %% [markdown]
 # ## M8: more than 99 % sure
@@ -244,14 +248,13 @@ for loss in ("cross-entropy", "FLSD-53", "focal, gamma 3", "MMCE, squared, weigh
             row = {"loss": loss, "state": which, "seed": seed, "T": scaler.temperature if make else 1.0}
             row |= {"accuracy": metrics.accuracy(probs, labels), "ECE": metrics.ece(probs, labels)}
             rows.append(row | {"share in S99": held, "right in S99": hit})
-nights = pd.DataFrame(rows)
-photograph_runs.drop(columns="seed").groupby(["loss", "state"], sort=False).mean().round(3)
+sure = pd.DataFrame(rows)
+sure.drop(columns="seed").groupby(["loss", "state"], sort=False).mean().round(3)
 
-
-# %% tags=["nbval-check-output"]
+# %%
 def more_sure(which, rival):
     """S99 of FLSD-53 minus that of another loss on photographs, per seed."""
-    there = nights[photograph_runs.state == which].pivot(index="seed", columns="loss", values="share in S99")
+    there = sure[sure.state == which].pivot(index="seed", columns="loss", values="share in S99")
     return (there["FLSD-53"] - there[rival]).to_numpy()
 
 
@@ -273,6 +276,10 @@ given = [
         )
         for which in ("after T",)
     ],
+]
+
+# %%
+given += [
     *[
         judge(
             f"photographs, as trained: the S99 of FLSD-53 is smaller than that of {name}",
@@ -290,6 +297,8 @@ given = [
         for which in ("after T",)
     ],
 ]
+
+# %% tags=["nbval-check-output"]
 print(
     verdicts.conclude(
         "M8",
@@ -300,7 +309,6 @@ print(
         ),
     )
 )
-
 
 # %% [markdown]
 # ## Larger maps
@@ -322,6 +330,8 @@ maps = {
 sizes = [20, 100, 200] if SCALE == "smoke" else [20, 100, 200, 500, 5000]
 few_seeds = {"plain": [*seeds, *new_seeds], "rare digits": [*seeds, *new_seeds]}
 rows = []
+
+# %%
 for kind, among in few_seeds.items():
     for outcome in of(kind, among):
         test, seed = outcome.predictions["test"], outcome.setting["seed"]
@@ -347,7 +357,6 @@ needs = pd.DataFrame(rows)
 needs[needs.seed.isin(list(seeds))].pivot_table(
     index=["network", "n"], columns="map", values="distance", sort=False
 ).round(3)
-
 
 # %%
 def less(name, kind, n, other="temperature", among=seeds):

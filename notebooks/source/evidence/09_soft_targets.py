@@ -53,7 +53,6 @@ def smoothed(alpha, seed):
 
 swept = sweep.run(smoothed, {"alpha": alphas, "seed": seeds}, device=device)
 
-
 # %%
 def temperature(outcome):
     cal = outcome.predictions["cal"]
@@ -78,7 +77,7 @@ def doubt(rows, test):
     confidence = rows.amax(dim=1)
     return metrics.auroc(confidence[test.correct], confidence[~test.correct])
 
-
+# %%
 def risk(rows, test, coverage=0.7):
     _, risks = metrics.risk_coverage(rows, test.labels)
     return risks[round(coverage * len(rows)) - 1]
@@ -93,7 +92,7 @@ MEASURES = {
     "top_risk": partial(risk, coverage=0.1),
 }
 
-
+# %%
 def measured(runs):
     """The table of the runs with T, and each measure as trained and after T ("scaled_...")."""
     runs.table["T"] = [temperature(outcome) for outcome in runs.outcomes]
@@ -108,7 +107,7 @@ def measured(runs):
         ]
     return runs.table
 
-
+# %%
 measured(swept)
 columns = [
     "test_accuracy",
@@ -122,7 +121,6 @@ columns = [
     "scaled_doubt",
 ]
 swept.table.groupby("alpha")[columns].mean().round(3)
-
 
 # %%
 def change(column, alpha=0.3, other=0.0):
@@ -155,7 +153,7 @@ def of(way, column, by="after T"):
 def gain(way, column, by="after T"):
     return of(way, column, by) - of("cross-entropy", column, by)
 
-
+# %%
 names = [
     "train_accuracy",
     "test_accuracy",
@@ -262,9 +260,11 @@ print(
 # group each (Kumar et al. 2018). *Squared*: the form in the code of Mukhoti et al., where each sum is divided twice by its number of pairs: misses, which are fewer, outweigh hits, and a batch without misses pays nothing. Its weight there is 2,
 # at a decay of 5e-4.
 
-# %% tags=["nbval-check-output"]
+# %%
 judge = partial(verdicts.judge, "T4")
 given = []
+
+# %% tags=["nbval-check-output"]
 for way in ("Brier", "MMCE, weighted"):
     given += [
         judge(

@@ -6,6 +6,8 @@
 # training distribution.
 
 # %%
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import torch
@@ -36,7 +38,6 @@ fresh = [seed + 300 for seed in seeds]
 best = focal_gammas.chosen(focal_gammas.stored())
 strengths.chosen(focal_gammas.stored(), "scaled_nll").round(4)
 
-
 # %%
 def recipe(gamma, seed):
     return focal_gammas.trial(size, gamma, focal_gammas.DECAY, seed)
@@ -61,43 +62,39 @@ lasting = [
 ]
 longer_runs = sweep.run(settled, lasting, device=device)
 
+# %%
+def built_in(probs, back):
+    """The T that brings what is undone, divided by it, nearest to what is read."""
+    log_back = back.clamp_min(1e-300).log()
 
+    def distance(t):  # cross-entropy
+        return -(probs * (log_back / t).log_softmax(dim=1)).sum(dim=1).mean().item()
+
+    return optimize.minimize_scalar(distance, bounds=(0.3, 6), method="bounded").x
+
+# %%
 def rows_of(one, gamma, setting):
     """As read, with p* undone, and after T: everything that is judged."""
     cal, test = one.predictions["cal"], one.predictions["test"]
     back = theory.focal_posterior(test.probs.double(), gamma)
-    log_back = back.clamp_min(1e-300).log()
-
-    def distance(t):  # cross-entropy of what is read, from what is undone and divided by t
-        return -(test.probs.double() * (log_back / t).log_softmax(dim=1)).sum(dim=1).mean().item()
-
-    built_in = optimize.minimize_scalar(distance, bounds=(0.3, 6), method="bounded").x
     T = recalibration.TemperatureScaler().fit(cal.logits, cal.labels)
     rows = []
-    for scaling, probs in (
-        ("as trained", test.probs.double()),
-        ("undone", back),
-        ("after T", T.probs(test.logits)),
-    ):
-        rows.append(
-            {
-                **setting,
-                "gamma": gamma,
-                "scaling": scaling,
-                "T": T.temperature,
-                "built in": built_in,
-                "accuracy": metrics.accuracy(probs, test.labels),
-                "gap": metrics.signed_gap(probs, test.labels),
-                "ECE": metrics.ece(probs, test.labels),
-                "NLL": metrics.nll(probs, test.labels),
-                "true error": metrics.true_calibration_error(probs, test.posterior),
-                "entropy": metrics.entropy(probs).mean().item(),
-                "wrong NLL": metrics.nll(probs[~test.correct], test.labels[~test.correct]),
-            }
-        )
+    read, scaled = test.probs.double(), T.probs(test.logits)
+    within = built_in(read, back)
+    for scaling, probs in (("as trained", read), ("undone", back), ("after T", scaled)):
+        row = {**setting, "gamma": gamma, "scaling": scaling, "T": T.temperature}
+        row["built in"] = within
+        row["accuracy"] = metrics.accuracy(probs, test.labels)
+        row["gap"] = metrics.signed_gap(probs, test.labels)
+        row["ECE"] = metrics.ece(probs, test.labels)
+        row["NLL"] = metrics.nll(probs, test.labels)
+        row["true error"] = metrics.true_calibration_error(probs, test.posterior)
+        row["entropy"] = metrics.entropy(probs).mean().item()
+        row["wrong NLL"] = metrics.nll(probs[~test.correct], test.labels[~test.correct])
+        rows.append(row)
     return rows
 
-
+# %%
 tables = []
 for name, outcomes in (("usual", swept.outcomes), ("more", again.outcomes), ("longer", longer_runs.outcomes)):
     for one in outcomes:
@@ -110,7 +107,6 @@ for name, outcomes in (("usual", swept.outcomes), ("more", again.outcomes), ("lo
 table = pd.DataFrame(tables)
 columns = ["T", "built in", "accuracy", "gap", "ECE", "NLL", "true error", "entropy", "wrong NLL"]
 table[table.name == "usual"].groupby(["scaling", "gamma"], sort=False)[columns].mean().round(3)
-
 
 # %% tags=["nbval-check-output"]
 def of(column, gamma, scaling="as trained", name="usual", **where):
@@ -126,10 +122,12 @@ def lead(column, gamma, rival=0.0, scaling="as trained", name="usual"):
 
 
 judge = verdicts.judge
+verdict = partial(verdicts.judge, "F1")
+given = [verdict("gamma 3 predicts with more entropy", lead("entropy", 3.0), as_trained=True)]
 print(
     verdicts.conclude(
         "F1",
-        [judge("F1", "gamma 3 predicts with more entropy", lead("entropy", 3.0), as_trained=True)],
+        given,
         "holds as trained: the networks' predictions have more entropy; the bound itself is proved "
         "below and checked",
     )
@@ -165,7 +163,7 @@ print("bound and minimiser agree with the package")
 # Mukhoti et al. (2020): ECE falls with gamma up to 3; focal networks are at least as accurate; their wrong predictions have a lower NLL. All of it concerns networks as they are read; what one temperature each leaves, at the usual and at
 # chosen weight decays, stands beside it.
 
-# %% tags=["nbval-check-output"]
+# %%
 after_f5 = [
     judge(
         "F5",
@@ -177,6 +175,8 @@ after_f5 = [
     for name in ("chosen",)
     for what, column, margin in (("NLL", "NLL", 0.0),)
 ]
+
+# %% tags=["nbval-check-output"]
 chosen_f5 = [
     judge(
         "F5",
@@ -206,13 +206,11 @@ table[table.name == "chosen"].groupby(["scaling", "gamma"], sort=False)[columns]
 # **Proposition 1, an identity, checked** (F2): for each image the gradient of the focal loss is $g(p,\gamma)$ times that of cross-entropy, in the last layer and in the first. It holds because $L_0=u$, and $L_\gamma=(1-e^{-u})^\gamma u$ is a function of $u$
 # alone, whose slope is $g$. Autograd, which does not know the formula, agrees to 1e-6 in each seed:
 
-
 # %%
 print("the ratio of the gradients is g, in both layers")
 
 # %% [markdown]
 # **What the paper concludes from it** (F2): early on, when $p$ is small, the weights of the last layer grow faster under focal loss, later more slowly (figure 2 (e): the order changes between epochs 150 and 250 of 350, ResNet-50 on CIFAR-10).
-
 
 # %%
 def norm_lead(epoch):
@@ -229,36 +227,30 @@ print(
     f"{size.epochs}"
 )
 
-
 # %% tags=["nbval-check-output"]
 def new_lead(epoch):
     pairs = zip(
         again.where(gamma=3.0, decay=focal_gammas.DECAY),
-        again.where(gamma=0.0, decay=focal_gammas.DECAY), strict=True
+        again.where(gamma=0.0, decay=focal_gammas.DECAY),
+        strict=True,
     )
     pairs = [(f, p) for f, p in pairs if f.setting["seed"] in fresh]
     return [f.history.head_norm[epoch - 1] - p.history.head_norm[epoch - 1] for f, p in pairs]
 
 
+verdict = partial(verdicts.judge, "F2")
+given = [
+    verdict("at the end gamma 3 has the smaller norm of the last layer", leads[size.epochs], expect="below"),
+    verdict("new seeds, after 2 epochs: the same", new_lead(2)),
+]
 print(
     verdicts.conclude(
-        "F2",
-        [
-            judge(
-                "F2",
-                "at the end gamma 3 has the smaller norm of the last layer",
-                leads[size.epochs],
-                expect="below",
-            ),
-            judge("F2", "new seeds, after 2 epochs: the same", new_lead(2)),
-        ],
-        "holds, on new seeds too: larger norms in the first two epochs, smaller at the end",
+        "F2", given, "holds, on new seeds too: larger norms in the first two epochs, smaller at the end"
     )
 )
 
 # %% [markdown]
 # **Proposition 2, an identity, checked** (F3): $g(p_0,\gamma^*)=1$, and with $\gamma^*$ no $p\ge p_0$ has $g>1$, for 500 random $p_0$ a seed. For gamma 0 the paper says that the principal branch of $W$ gives a negative gamma; it gives $\gamma=0$.
-
 
 # %%
 def off_one(seed):
@@ -285,14 +277,15 @@ for gamma in (5.0, 3.0):
 flat = {seed: data.clusters(4_000, flip=0.1, seed=seed, test=size.test) for seed in seeds}
 weights = {
     (gamma, seed): focal_gammas.two_weights(flat[seed].train, gamma)
-    for gamma in focal_gammas.GAMMAS for seed in seeds
+    for gamma in focal_gammas.GAMMAS
+    for seed in seeds
 }
 w, train = weights[3.0, SEED].clone().requires_grad_(), flat[SEED].train
 logits = torch.stack([torch.zeros(len(train)), train.inputs.double() @ w], dim=1)
 (slope,) = torch.autograd.grad(losses.focal(logits, train.labels, gamma=3.0), w)
 assert slope.norm() < 1e-6  # the package agrees: this is the bottom
 
-
+# %%
 def measured(gamma, seed):
     test = flat[seed].test
     probs = focal_gammas.of_two_weights(test, weights[gamma, seed])
@@ -311,41 +304,32 @@ def measured(gamma, seed):
         "undone": metrics.true_calibration_error(theory.focal_posterior(probs, gamma), test.posterior),
     }
 
-
+# %%
 linear = pd.DataFrame([measured(gamma, seed) for gamma, seed in weights]).set_index(["gamma", "seed"])
 linear.groupby("gamma").mean().round(3)
-
 
 # %% tags=["nbval-check-output"]
 def paired(column):
     return (linear.loc[3.0, column] - linear.loc[0.0, column]).to_numpy()
 
 
+verdict = partial(verdicts.judge, "F4")
+given = [
+    verdict(
+        "cross-entropy is above 0.9 on nine mistakes in ten",
+        linear.loc[0.0, "above 0.9"].to_numpy(),
+        than=0.9,
+    ),
+    verdict("it is less sure of its mistakes", paired("on mistakes"), expect="below", as_trained=True),
+]
 print(
     verdicts.conclude(
         "F4",
-        [
-            judge(
-                "F4",
-                "cross-entropy is above 0.9 on nine mistakes in ten",
-                linear.loc[0.0, "above 0.9"].to_numpy(),
-                than=0.9,
-            ),
-            judge(
-                "F4",
-                "it is less sure of its mistakes",
-                paired("on mistakes"),
-                expect="below",
-                as_trained=True,
-            ),
-        ],
-        (
-            "gamma 3 is less sure of its mistakes; cross-entropy is above 90 % on little more than a "
-            "third of them here, not on almost all"
-        ),
+        given,
+        "gamma 3 is less sure of its mistakes; cross-entropy is above 90 % on little more than a "
+        "third of them here, not on almost all",
     )
 )
-
 
 # %% [markdown]
 # ## Two errors
@@ -353,21 +337,17 @@ print(
 # Focal loss is strictly proper for the probability that is read through the inverse of $p^*$ (Charoenphakdee et al. 2021; Komisarenko and Kull 2024 write it as a proper loss behind a fixed map that is close to a temperature). So training
 # fits the *undone* output to the labels, and reading the output itself applies $p^*$ to an estimate that is over-confident, as cross-entropy's is. That was seen on seeds 0 to 4 at gamma 1, 3 and 5 by a referee of this course; it is judged on new seeds. The control for "within" is the output as it is read.
 
-
 # %% tags=["nbval-check-output"]
-print(
-    verdicts.conclude(
-        "10e",
-        [
-            judge(
-                "10e",
-                "gamma 3: undoing p* lowers the networks' true calibration error",
-                of("true error", 3.0, "undone") - of("true error", 3.0),
-                expect="below",
-            )
-        ],
-        "reversed: undoing p* triples the true calibration error of the networks",
+verdict = partial(verdicts.judge, "10e")
+given = [
+    verdict(
+        "gamma 3: undoing p* lowers the networks' true calibration error",
+        of("true error", 3.0, "undone") - of("true error", 3.0),
+        expect="below",
     )
+]
+print(
+    verdicts.conclude("10e", given, "reversed: undoing p* triples the true calibration error of the networks")
 )
 
 # %%
@@ -381,7 +361,6 @@ kept = {
 # %% [markdown]
 # **The temperature that is built in**: the $t$ for which the undone output, its logarithm divided by $t$, comes closest to the output as it is read (least cross-entropy between the two). If the two errors are one temperature each, T times $t$ is cross-entropy's T. And after a temperature of its own,
 # does any gamma leave more than cross-entropy? Weight decays are chosen for each gamma.
-
 
 # %%
 rows = []

@@ -36,7 +36,6 @@ fresh = [seed + 300 for seed in seeds]
 small, alphas = 5e-4, [0.0, 0.1, 0.2, 0.5, 1.0, 2.0]
 best = mixed.chosen(mixed.stored(), "after T")
 
-
 # %%
 def recipe(way, strength, decay, seed):
     way = "cross-entropy" if strength == 0 and way == "mixup" else way
@@ -59,7 +58,7 @@ contest = sweep.run(
     device=device,
 )
 
-
+# %%
 def numbers(one):
     """As trained and after its temperature: everything that is judged."""
     cal, test = one.predictions["cal"], one.predictions["test"]
@@ -81,10 +80,9 @@ def numbers(one):
         rows.append(row | {"distance": off.abs().mean().item(), "squared": off.square().mean().item()})
     return rows
 
-
+# %%
 at_usual = pd.DataFrame([row for one in swept.outcomes for row in numbers(one)])
 at_chosen = pd.DataFrame([row for one in contest.outcomes for row in numbers(one)])
-
 
 # %%
 def of(column, alpha, scaling="as trained", way="mixup"):
@@ -100,63 +98,59 @@ def best_of(column, way, scaling="after T", among=seeds):
 def lead(column, way, rival="cross-entropy", scaling="after T", among=seeds):
     return best_of(column, way, scaling, among) - best_of(column, rival, scaling, among)
 
-
 # %% [markdown]
 # ## Mixup against none, and against its rivals
 #
 # Thulasidasan et al. (2019): mixup lowers ECE and overconfidence error; Tata et al. (2022): at no cost in accuracy. As trained at the usual weight decay that is what one sees; what is left after one temperature each, at chosen
 # strengths, stands beside it.
 
-# %% tags=["nbval-check-output"]
+# %%
 best_runs, _ = photograph_runs.at_best("calibration_scaled_nll", photograph_runs.on_40_000())
 best_runs = best_runs.set_index(["loss", "seed"])[["test_accuracy", "scaled_nll"]].sort_index()
 change = best_runs.loc["mixup, alpha 0.3"] - best_runs.loc["cross-entropy"]
+
+# %% tags=["nbval-check-output"]
+verdict = partial(verdicts.judge, "X1")
+given = [
+    *(
+        verdict(
+            f"chosen strengths: mixup lowers {column}",
+            lead(column, "mixup", scaling="as trained"),
+            expect="below",
+            as_trained=True,
+        )
+        for column in ("ECE",)
+    ),
+    verdict(
+        "photographs, each at the better of two weight decays, alpha 0.3, one T each: the NLL is lower",
+        change.scaled_nll.tolist(),
+        expect="below",
+    ),
+]
 print(
     verdicts.conclude(
         "X1",
-        [
-            *(
-                verdicts.judge(
-                    "X1",
-                    f"chosen strengths: mixup lowers {column}",
-                    lead(column, "mixup", scaling="as trained"),
-                    expect="below",
-                    as_trained=True,
-                )
-                for column in ("ECE",)
-            ),
-            verdicts.judge(
-                "X1",
-                "photographs, each at the better of two weight decays, alpha 0.3, one T each: the NLL is "
-                "lower",
-                change.scaled_nll.tolist(),
-                expect="below",
-            ),
-        ],
-        (
-            "at chosen strengths its ECE as trained is higher on digits; on photographs, at the better "
-            "of two weight decays each, the NLL after one temperature is undecided"
-        ),
+        given,
+        "at chosen strengths its ECE as trained is higher on digits; on photographs, at the better "
+        "of two weight decays each, the NLL after one temperature is undecided",
     )
 )
 
 # %% tags=["nbval-check-output"]
-
+verdict = partial(verdicts.judge, "12o")
+given = [
+    verdict(
+        "digits, chosen strengths, one T each: images only has a lower NLL than cross-entropy",
+        lead("NLL", "images only"),
+        expect="below",
+    )
+]
 print(
     verdicts.conclude(
         "12o",
-        [
-            verdicts.judge(
-                "12o",
-                "digits, chosen strengths, one T each: images only has a lower NLL than cross-entropy",
-                lead("NLL", "images only"),
-                expect="below",
-            )
-        ],
-        (
-            "after one temperature each, images only (blended images, whole labels) has a lower NLL "
-            "than cross-entropy"
-        ),
+        given,
+        "after one temperature each, images only (blended images, whole labels) has a lower NLL "
+        "than cross-entropy",
     )
 )
 
@@ -178,8 +172,7 @@ photograph_runs.on_40_000().groupby(["loss", "decay"])[named].mean().round(4)
 #
 # The poster of Thulasidasan et al.: "Merely mixing features does not give the same calibration benefit." All as trained, at alpha 0.2 and the usual weight decay; at chosen strengths and after T it is 12o.
 
-
-# %% tags=["nbval-check-output"]
+# %%
 def half(column, one, other):
     parts = {
         "none": ("mixup", 0.0),
@@ -190,29 +183,28 @@ def half(column, one, other):
     (a, x), (b, y) = parts[one], parts[other]
     return of(column, x, way=a) - of(column, y, way=b)
 
-
+# %% tags=["nbval-check-output"]
+verdict = partial(verdicts.judge, "X3")
+given = [
+    verdict(
+        "images only: not the same benefit, ECE more than 0.05 above mixup's",
+        half("ECE", "images only", "both"),
+        margin=0.05,
+        as_trained=True,
+    )
+]
 print(
     verdicts.conclude(
         "X3",
-        [
-            verdicts.judge(
-                "X3",
-                "images only: not the same benefit, ECE more than 0.05 above mixup's",
-                half("ECE", "images only", "both"),
-                margin=0.05,
-                as_trained=True,
-            )
-        ],
+        given,
         "holds as trained: images alone leave over-confidence, which is what a temperature takes away (12o)",
     )
 )
-
 
 # %% [markdown]
 # ## The same strengths on other data
 #
 # The chosen strengths and weight decays are copied to *hard digits* (half as many, noise 0.5), *real digits* (half as many, no noise added) and *clusters* (two classes of the plane, 10 % of the labels flipped), with networks of two hidden layers of 256 units.
-
 
 # %%
 @cache
@@ -240,7 +232,7 @@ def copied(name, way, strength, decay, seed):
         **change,
     )
 
-
+# %%
 places = ("hard digits", "real digits", "clusters")
 grid = [
     {"name": name, "way": way, **best[way], "seed": seed}
@@ -265,8 +257,7 @@ for one in sweep.run(copied, grid, device=device).outcomes:
 elsewhere = pd.DataFrame(rows)
 elsewhere.groupby(["name", "scaling", "way"], sort=False)[["accuracy", "gap", "ECE", "NLL"]].mean().round(3)
 
-
-# %% tags=["nbval-check-output"]
+# %%
 def there(name, rival, column, scaling):
     table = elsewhere[(elsewhere.name == name) & (elsewhere.scaling == scaling)].set_index("seed")
     return (table[table.way == "mixup"][column] - table[table.way == rival][column]).to_numpy()
@@ -276,29 +267,29 @@ beside = {
     "photographs": experiments.stored("rivals", "night"),
     "MNIST": experiments.stored("rivals", "night", dataset="mnist"),
 }
+
+# %% tags=["nbval-check-output"]
+verdict = partial(verdicts.judge, "X4")
+given = [
+    verdict(
+        "hard digits: mixup's ECE is lower than with smoothing",
+        there("hard digits", "smoothing", "ECE", "as trained"),
+        expect="below",
+        as_trained=True,
+    ),
+    verdict(
+        "hard digits, one T each: mixup's NLL is lower than with smoothing",
+        there("hard digits", "smoothing", "NLL", "after T"),
+        expect="below",
+    ),
+    *cures.judged("X4", "mixup", "label smoothing"),
+]
 print(
     verdicts.conclude(
         "X4",
-        [
-            verdicts.judge(
-                "X4",
-                "hard digits: mixup's ECE is lower than with smoothing",
-                there("hard digits", "smoothing", "ECE", "as trained"),
-                expect="below",
-                as_trained=True,
-            ),
-            verdicts.judge(
-                "X4",
-                "hard digits, one T each: mixup's NLL is lower than with smoothing",
-                there("hard digits", "smoothing", "NLL", "after T"),
-                expect="below",
-            ),
-            *cures.judged("X4", "mixup", "label smoothing"),
-        ],
-        (
-            "on hard digits mixup is behind smoothing, as trained and after one temperature each; on "
-            "photographs, both at their best, undecided"
-        ),
+        given,
+        "on hard digits mixup is behind smoothing, as trained and after one temperature each; on "
+        "photographs, both at their best, undecided",
     )
 )
 

@@ -5,6 +5,8 @@
 # temperature of its own; temperatures are fitted by the NLL on `cal`, notes of the training distribution.
 
 # %%
+from functools import partial
+
 import pandas as pd
 from study import reports
 from study.texts import TEXTS
@@ -43,7 +45,7 @@ def cured(way, chosen, seed):
 def other_data(times, noise, seed):
     return notes.trial(size, "CNN", seed, times=times, noise=noise)
 
-
+# %%
 swept = sweep.run(recipe, {"reader": list(notes.READERS), "seed": seeds}, device=device)
 cures = sweep.run(cured, {"way": list(usual), "chosen": [False, True], "seed": seeds}, device=device)
 settings = ((1 / 3, 0.0), (1, 0.0), (3, 0.0), (1, 0.2), (1, 0.4))
@@ -53,7 +55,6 @@ altered = sweep.run(
     device=device,
 )
 strengths.chosen(notes.stored(), "scaled_nll").round(4)
-
 
 # %%
 def judged(outcomes):
@@ -99,8 +100,7 @@ for one in swept.outcomes:
 by_length = pd.DataFrame(rows).drop_duplicates(["reader", "seed", "words"])
 by_length.groupby(["words", "reader"]).gap.mean().unstack().round(3)
 
-
-# %% tags=["nbval-check-output"]
+# %%
 def gap_at(reader, words):
     part = by_length[(by_length.reader == reader) & (by_length.words == words)]
     return part.sort_values("seed").gap.to_numpy()
@@ -110,33 +110,36 @@ def shorter(reader):
     return gap_at(reader, lengths[0]) - gap_at(reader, lengths[-1])
 
 
+verdict = partial(verdicts.judge, "15h")
+given = [
+    verdict(
+        "CNN after one T: a larger signed gap on the shortest notes than on the longest",
+        shorter("CNN, after T"),
+        post_hoc=True,
+    ),
+    *(
+        verdict(
+            f"{reader} after one T: a larger signed gap on the shortest notes than on the longest",
+            shorter(f"{reader}, after T"),
+        )
+        for reader in ("LSTM", "transformer")
+    ),
+]
+
+# %% tags=["nbval-check-output"]
+given += [
+    verdict(
+        "exact posterior: the gap on the shortest notes is within 0.02 of that on the longest",
+        shorter("exact posterior"),
+        expect="within",
+        margin=0.02,
+        control=shorter("CNN, after T"),
+    )
+]
 print(
     verdicts.conclude(
         "15h",
-        [
-            judge(
-                "15h",
-                "CNN after one T: a larger signed gap on the shortest notes than on the longest",
-                shorter("CNN, after T"),
-                post_hoc=True,
-            ),
-            *(
-                judge(
-                    "15h",
-                    f"{reader} after one T: a larger signed gap on the shortest notes than on the longest",
-                    shorter(f"{reader}, after T"),
-                )
-                for reader in ("LSTM", "transformer")
-            ),
-            judge(
-                "15h",
-                "exact posterior: the gap on the shortest notes is within 0.02 of that on the longest",
-                shorter("exact posterior"),
-                expect="within",
-                margin=0.02,
-                control=shorter("CNN, after T"),
-            ),
-        ],
+        given,
         "after one temperature the gap is larger on the shortest notes for CNN and transformer; for the LSTM "
         "by 2 points only, with an interval that begins near zero; the exact posterior has no such gap",
     )
@@ -147,8 +150,7 @@ print(
 #
 # Thulasidasan et al. (2019): mixup of word vectors lowers the ECE of text classifiers (X5). On notes, where the posterior is known, and on two sets of real sentences, stored (SST-2 film reviews, TREC questions; three seeds, one weight decay, 500 test texts of TREC for all seeds).
 
-
-# %% tags=["nbval-check-output"]
+# %%
 def against(column, way, scaling="as trained", chosen=False, other="cross-entropy"):
     part = contest[(contest.scaling == scaling) & (contest.chosen == chosen)].sort_values("seed")
     return part[part.way == way][column].to_numpy() - part[part.way == other][column].to_numpy()
@@ -165,30 +167,30 @@ real.append(
         expect="below",
     )
 )
+
+# %% tags=["nbval-check-output"]
+verdict = partial(verdicts.judge, "X5")
+given = [
+    verdict(
+        "notes, chosen strengths: a smaller ECE than cross-entropy, as trained",
+        against("ECE", "mixup", chosen=True),
+        expect="below",
+        as_trained=True,
+    ),
+    verdict(
+        "notes, chosen strengths, one T each: a smaller ECE than cross-entropy",
+        against("ECE", "mixup", "after T", True),
+        expect="below",
+    ),
+    *real,
+]
 print(
     verdicts.conclude(
         "X5",
-        [
-            judge(
-                "X5",
-                "notes, chosen strengths: a smaller ECE than cross-entropy, as trained",
-                against("ECE", "mixup", chosen=True),
-                expect="below",
-                as_trained=True,
-            ),
-            judge(
-                "X5",
-                "notes, chosen strengths, one T each: a smaller ECE than cross-entropy",
-                against("ECE", "mixup", "after T", True),
-                expect="below",
-            ),
-            *real,
-        ],
-        (
-            "notes at chosen strengths: a higher ECE as trained, undecided after one temperature each; "
-            "film reviews at a small weight decay: a lower ECE as trained, a higher NLL after one "
-            "temperature each"
-        ),
+        given,
+        "notes at chosen strengths: a higher ECE as trained, undecided after one temperature each; "
+        "film reviews at a small weight decay: a lower ECE as trained, a higher NLL after one "
+        "temperature each",
     )
 )
 
@@ -236,26 +238,21 @@ reports.shown(posts)[["accuracy, %", "ECE, %", "T", "ECE after T, %"]].join(pape
 
 # %% tags=["nbval-check-output"]
 of_post = {value: rows.sort_values("seed") for value, rows in posts.groupby("value", sort=False)}
+verdict = partial(verdicts.judge, "N1")
+given = [
+    *(one for one in reports.verdicts("text", posts, dataset="20newsgroups") if "FLSD-53" in str(one)),
+    verdict(
+        "20newsgroups, one T each: NLL with FLSD-53 is smaller than with cross-entropy",
+        of_post["FLSD-53"].scaled_nll.to_numpy() - of_post["cross-entropy"].scaled_nll.to_numpy(),
+        expect="below",
+    ),
+]
 print(
     verdicts.conclude(
         "N1",
-        [
-            *(
-                one
-                for one in reports.verdicts("text", posts, dataset="20newsgroups")
-                if "FLSD-53" in str(one)
-            ),
-            judge(
-                "N1",
-                "20newsgroups, one T each: NLL with FLSD-53 is smaller than with cross-entropy",
-                of_post["FLSD-53"].scaled_nll.to_numpy() - of_post["cross-entropy"].scaled_nll.to_numpy(),
-                expect="below",
-            ),
-        ],
-        (
-            "as trained FLSD-53 lowers the ECE; after one temperature each its NLL is higher (one "
-            "strength, one weight decay)"
-        ),
+        given,
+        "as trained FLSD-53 lowers the ECE; after one temperature each its NLL is higher (one "
+        "strength, one weight decay)",
     )
 )
 

@@ -5,6 +5,8 @@
 # temperatures are fitted by the NLL on `cal`, sentences of the training distribution, where nothing else is said.
 
 # %%
+from functools import partial
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -53,12 +55,11 @@ at_best = {
 padded = dict(zip(seeds, fitted[-len(seeds) :], strict=True))
 strengths.chosen(translated.stored(), "scaled_nll").round(4)
 
-
 # %%
 def drawn(part, seed):
     return translated.drawn(size, part, seed)
 
-
+# %%
 def numbers(run, seed):
     """As trained and after T: everything that is judged of the tokens."""
     on_cal = run.predict(drawn("cal", seed))
@@ -83,7 +84,7 @@ def numbers(run, seed):
         )
     return rows
 
-
+# %%
 rows = [
     {"loss": loss, "settings": "usual", **row}
     for (loss, n, seed), run in runs.items()
@@ -119,14 +120,13 @@ print(f"the exact law: NLL {of_law_itself[0]:.3f}, ECE {of_law_itself[1]:.1%}")
 #
 # Networks that learned padding too, judged by the real tokens and by all places, with more and more padding added to the same test sentences. A mask leaves the numbers of the real tokens where they are. Padding of the length met in training flatters; padding beyond it is unknown to the network and does the opposite.
 
-
 # %%
 def widened(pairs, more):
     blank = torch.full((len(pairs), more), translation.PAD)
     target = torch.cat([pairs.target, blank], dim=1)
     return translation.Pairs(pairs.source, target, pairs.source_words, pairs.target_words)
 
-
+# %%
 rows = []
 for seed in seeds:
     model = padded[seed].model
@@ -149,12 +149,10 @@ padding = pd.DataFrame(rows).groupby(["counted", "columns"])[["accuracy", "ECE"]
 for (name, columns), row in padding.iterrows():
     print(f"{columns} columns, {name}: accuracy {row.accuracy:.1%}, ECE {row.ECE:.1%}")
 
-
 # %% [markdown]
 # ## More sentences, longer training
 #
 # *Dataset Curation Beyond Accuracy*, figure 6 (D8): the token ECE in the course of the training, by size of the data.
-
 
 # %%
 def by_step(loss, n, column):  # (seeds, marks)
@@ -180,7 +178,7 @@ for ax, (column, words) in zip(axes, named.items(), strict=True):
         )
     _ = ax.set(xlabel="training step", ylabel=words, ylim=(0, None))
 
-# %% tags=["nbval-check-output"]
+# %%
 judge = verdicts.judge
 real = experiments.stored("captions", "laptop")
 captions = list(reports.verdicts("captions", real))
@@ -188,28 +186,28 @@ scaled = {
     n: np.array([numbers(runs["cross-entropy", n, seed], seed)[1]["ECE"] for seed in seeds])
     for n in (few, many)
 }
+
+# %% tags=["nbval-check-output"]
 ends = {n: by_step("cross-entropy", n, "ece") for n in (few, some, many)}
+verdict = partial(verdicts.judge, "D8")
+given = [
+    verdict(
+        "a tenth of the sentences has the larger token ECE at the end, at equal steps",
+        ends[few][:, -1] - ends[many][:, -1],
+        as_trained=True,
+    ),
+    verdict(
+        "after one temperature each, a tenth of the sentences has the larger token ECE at the end",
+        scaled[few] - scaled[many],
+    ),
+    *(one for one in captions if one.claim == "D8" and "quarter" in str(one)),
+]
 print(
     verdicts.conclude(
         "D8",
-        [
-            judge(
-                "D8",
-                "a tenth of the sentences has the larger token ECE at the end, at equal steps",
-                ends[few][:, -1] - ends[many][:, -1],
-                as_trained=True,
-            ),
-            judge(
-                "D8",
-                "after one temperature each, a tenth of the sentences has the larger token ECE at the end",
-                scaled[few] - scaled[many],
-            ),
-            *(one for one in captions if one.claim == "D8" and "quarter" in str(one)),
-        ],
-        (
-            "fewer sentences end with the larger token ECE, as trained and after one temperature each; "
-            "real captions agree as trained"
-        ),
+        given,
+        "fewer sentences end with the larger token ECE, as trained and after one temperature each; "
+        "real captions agree as trained",
     )
 )
 
@@ -219,8 +217,7 @@ print(
 # Total variation from the exact law is one distance, the NLL (a divergence from the law) another: the usual T lowers
 # the NLL of cross-entropy and moves it a little away in total variation, as it makes impossible words more probable.
 
-
-# %% tags=["nbval-check-output"]
+# %%
 def values(loss, column, scaling="as trained", settings="usual"):
     chosen = three[(three.loss == loss) & (three.scaling == scaling) & (three.settings == settings)]
     return chosen.sort_values("seed")[column].to_numpy()
@@ -229,28 +226,27 @@ def values(loss, column, scaling="as trained", settings="usual"):
 def lead(loss, column, scaling="as trained", settings="usual"):
     return values(loss, column, scaling, settings) - values("cross-entropy", column, scaling, settings)
 
-
+# %% tags=["nbval-check-output"]
+verdict = partial(verdicts.judge, "16b")
+given = [
+    verdict(
+        "smoothing is further from the exact law than cross-entropy",
+        lead("smoothing", "distance"),
+        post_hoc=True,
+        as_trained=True,
+    ),
+    *(
+        verdict(
+            f"{name} strengths, one T each: smoothing is further from the exact law than cross-entropy",
+            lead("smoothing", "distance", "after T", name),
+        )
+        for name in ("usual", "chosen")
+    ),
+]
 print(
     verdicts.conclude(
         "16b",
-        [
-            judge(
-                "16b",
-                "smoothing is further from the exact law than cross-entropy",
-                lead("smoothing", "distance"),
-                post_hoc=True,
-                as_trained=True,
-            ),
-            *(
-                judge(
-                    "16b",
-                    f"{name} strengths, one T each: smoothing is further from the exact law than "
-                    f"cross-entropy",
-                    lead("smoothing", "distance", "after T", name),
-                )
-                for name in ("usual", "chosen")
-            ),
-        ],
+        given,
         "holds as trained. After one temperature each it is undecided; with weight decay and strength tuned "
         "it holds, but smoothing is only 0.1 points further from the law",
     )
@@ -281,8 +277,7 @@ for (loss, n, seed), run in runs.items():
 own_words = pd.DataFrame(rows)
 own_words.groupby(["loss", "n"], sort=False).mean().drop(columns="seed").round(3)
 
-
-# %% tags=["nbval-check-output"]
+# %%
 def widened_by(way, loss, n):
     """The gap after own words minus that after true ones, per seed."""
     part = own_words[(own_words.loss == loss) & (own_words.n == n)].sort_values("seed")
@@ -308,43 +303,47 @@ own_groups = [
     ("smoothing", some),
     ("focal", some),
 ]
+
+# %%
+verdict = partial(verdicts.judge, "16m")
+given = [
+    verdict(
+        "smoothing: the gap after words that it drew is larger than after true ones by more than 0.1",
+        widened_by("drawn", "smoothing", some),
+        margin=0.1,
+        as_trained=True,
+    ),
+    *(
+        verdict(
+            f"{loss}, {n} sentences: the gap after words that it drew is larger than after true ones",
+            widened_by("drawn", loss, n),
+            as_trained=True,
+        )
+        for loss, n in own_groups
+        if loss != "smoothing"
+    ),
+]
+
+# %% tags=["nbval-check-output"]
+given += [
+    *(
+        verdict(
+            f"{name} strengths, one T each: smoothing draws more words after an impossible "
+            f"prefix than cross-entropy",
+            strayed("smoothing", name) - strayed("cross-entropy", name),
+        )
+        for name in ("usual", "chosen")
+    )
+]
 print(
     verdicts.conclude(
         "16m",
-        [
-            judge(
-                "16m",
-                "smoothing: the gap after words that it drew is larger than after true ones by more than 0.1",
-                widened_by("drawn", "smoothing", some),
-                margin=0.1,
-                as_trained=True,
-            ),
-            *(
-                judge(
-                    "16m",
-                    f"{loss}, {n} sentences: the gap after words that it drew is larger than after true ones",
-                    widened_by("drawn", loss, n),
-                    as_trained=True,
-                )
-                for loss, n in own_groups
-                if loss != "smoothing"
-            ),
-            *(
-                judge(
-                    "16m",
-                    f"{name} strengths, one T each: smoothing draws more words after an impossible "
-                    f"prefix than cross-entropy",
-                    strayed("smoothing", name) - strayed("cross-entropy", name),
-                )
-                for name in ("usual", "chosen")
-            ),
-        ],
+        given,
         "as trained, the gap grows after drawn words: after impossible prefixes, where no word counts as "
         "right (after possible ones by 1.3 points at most). With a temperature each, whether smoothing "
         "writes more impossible prefixes is undecided",
     )
 )
-
 
 # %% [markdown]
 # ## BLEU, temperature and beam
@@ -372,6 +371,8 @@ for loss, n in [(loss, some) for loss in losses] + [("cross-entropy", many)]:
 # of each search: "texts", the translations, and "log_probs", the log of their probabilities
 found = dict(zip(searches, translation.translate_all(list(searches.values())), strict=True))
 rows = []
+
+# %%
 for (loss, n, seed, width, temperature), one in found.items():
     if n == some and width == 4:
         on_cal = runs[loss, n, seed].predict(drawn("cal", seed))
@@ -386,6 +387,8 @@ for (loss, n, seed, width, temperature), one in found.items():
                 "words": np.mean([len(text.split()) for text in one["texts"]]),
             }
         )
+
+# %%
 decoded = pd.DataFrame(rows)
 fig, axes = plt.subplots(1, 2, figsize=(8, 3.3))
 for ax, column in zip(axes, ("token ECE (cal)", "BLEU, beam 4"), strict=True):
@@ -401,8 +404,7 @@ for ax, column in zip(axes, ("token ECE (cal)", "BLEU, beam 4"), strict=True):
 means = decoded.groupby(["loss", "T"], sort=False).mean(numeric_only=True)
 means.drop(columns="seed").round(3)
 
-
-# %% tags=["nbval-check-output"]
+# %%
 def bleu_at(loss, temperature):
     chosen = decoded[(decoded.loss == loss) & (decoded["T"] == temperature)]
     return chosen.sort_values("seed")["BLEU, beam 4"].to_numpy()
@@ -423,6 +425,8 @@ given = [
     )
     for loss in losses[1:]
 ]
+
+# %% tags=["nbval-check-output"]
 given += [
     judge(
         "N2",

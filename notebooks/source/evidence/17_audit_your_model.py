@@ -4,6 +4,8 @@
 # For readers who want to judge what [the lesson](../17_audit_your_model.ipynb) says: every verdict with its interval, claim by claim, with one conclusion each. The six models and the curation are those of the lesson, trained anew for each seed.
 
 # %%
+from functools import partial
+
 import matplotlib.pyplot as plt
 import pandas as pd
 import seaborn as sns
@@ -20,7 +22,6 @@ DEVICE = "auto"
 
 # %%
 size, seeds, device = begin(SCALE, SEED, DEVICE)
-judge = verdicts.judge
 unseen = vendor.Vendor(size, [100 + seed for seed in seeds], device, vendor.UNSEEN)
 cleaning = label_cleaning.Cleaning(size, seeds, device)
 
@@ -63,23 +64,21 @@ for ax, column in zip(axes, ("test_accuracy", "true error"), strict=True):
 
 # %% tags=["nbval-check-output"]
 change = cleaning.change
+verdict = partial(verdicts.judge, "17d")
+given = [
+    verdict(
+        "removing the suspects raises the accuracy by at least 3 points",
+        change("test_accuracy", "suspects", "nothing"),
+        margin=0.03,
+    ),
+    verdict(
+        "it raises the accuracy more than removing as many at random",
+        change("test_accuracy", "suspects", "at random"),
+    ),
+]
 print(
     verdicts.conclude(
-        "17d",
-        [
-            judge(
-                "17d",
-                "removing the suspects raises the accuracy by at least 3 points",
-                change("test_accuracy", "suspects", "nothing"),
-                margin=0.03,
-            ),
-            judge(
-                "17d",
-                "it raises the accuracy more than removing as many at random",
-                change("test_accuracy", "suspects", "at random"),
-            ),
-        ],
-        "an audit of out-of-fold predictions finds labels whose removal raises the accuracy",
+        "17d", given, "an audit of out-of-fold predictions finds labels whose removal raises the accuracy"
     )
 )
 

@@ -55,7 +55,6 @@ table.round(4)
 #
 # **The three meanings.** Canonical calibration implies the other two; neither of these implies the other, for three classes and more (the counterexamples are models 1 and 4 of the lesson; with two classes, classwise and canonical are one). They are checked here as identities:
 
-
 # %%
 def gap_by_value(says, truth):
     return sum((says == value).mean() * abs(value - truth[says == value].mean()) for value in np.unique(says))
@@ -85,47 +84,47 @@ against_a, against_b, hardly = (
 cases = len(seeds) * draws
 beside_b = np.mean([readers.named(posterior, coarse, posterior, 1000, draws, seed)[0] for seed in seeds])
 print(f"exact posterior against model B, both calibrated: the lower ECE names B on {1 - beside_b:.0%}")
-print(
-    verdicts.conclude(
-        "18c",
-        [
-            judge(
-                "18c", "pairing finds the better model on more test sets", against_a[:, 2] - against_a[:, 3]
-            ),
-            judge(
-                "18c",
-                "posterior against T = 1.1: pairing finds the better model on more test sets",
-                hardly[:, 2] - hardly[:, 3],
-            ),
-        ],
-        "holds: the paired interval decides where separate intervals do not",
+judged = partial(verdicts.judge, "18c")
+given = [
+    judged("pairing finds the better model on more test sets", against_a[:, 2] - against_a[:, 3]),
+    judged(
+        "posterior against T = 1.1: pairing finds the better model on more test sets",
+        hardly[:, 2] - hardly[:, 3],
+    ),
+]
+print(verdicts.conclude("18c", given, "holds: the paired interval decides where separate intervals do not"))
+
+# %%
+judged = partial(verdicts.judge, "18d")
+given = [
+    verdicts.judge_share(
+        "18d",
+        "A against B: the lower ECE names the better one on at most one test set in ten",
+        round(against_b[:, 0].sum() * draws),
+        cases,
+        than=0.1,
+        expect="below",
+    ),
+    verdicts.judge_share(
+        "18d",
+        "A against B: the lower Brier score names the better one on at least nine in ten",
+        round(against_b[:, 1].sum() * draws),
+        cases,
+        than=0.9,
+    ),
+]
+
+# %% tags=["nbval-check-output"]
+given += [
+    judged(
+        "posterior against T = 1.1: the Brier score names the better one more often than the ECE",
+        hardly[:, 1] - hardly[:, 0],
     )
-)
+]
 print(
     verdicts.conclude(
         "18d",
-        [
-            verdicts.judge_share(
-                "18d",
-                "A against B: the lower ECE names the better one on at most one test set in ten",
-                round(against_b[:, 0].sum() * draws),
-                cases,
-                than=0.1,
-                expect="below",
-            ),
-            verdicts.judge_share(
-                "18d",
-                "A against B: the lower Brier score names the better one on at least nine in ten",
-                round(against_b[:, 1].sum() * draws),
-                cases,
-                than=0.9,
-            ),
-            judge(
-                "18d",
-                "posterior against T = 1.1: the Brier score names the better one more often than the ECE",
-                hardly[:, 1] - hardly[:, 0],
-            ),
-        ],
+        given,
         "between a calibrated coarse model and a better uncalibrated one the ECE names the wrong one, "
         "the Brier score the right one. If two models differ slightly and only in calibration, neither "
         "was shown to be right more often",
@@ -139,7 +138,6 @@ print(
 # ## A number that jumps, and one that does not
 #
 # Błasiok and Nakkiran's example: right at $1/2-\varepsilon$, wrong at $1/2+\varepsilon$, by turns.
-
 
 # %%
 def half_and_half(epsilon, n=1000):
@@ -191,7 +189,6 @@ for (left, right), T in zip(axes, (1, 1.5), strict=True):
 # what luck adds on average, sets a negative result to 0, and takes the root. *L2, plain* does not subtract. (smECE
 # is compared with the exact ECE of 15 bins.)
 
-
 # %%
 def plain_l2(probs, labels):
     """Root of the mean squared gap; "mass": bins of equally many images, as in AdaECE."""
@@ -213,7 +210,7 @@ def exact_value(name, T):
         return true_error(T, norm="l2", binning="mass")
     return true_error(T, binning="mass" if name == "AdaECE" else "width")
 
-
+# %%
 def values(measure, T, n, block=SEED, **options):
     """The measure on `draws` test sets of n images; each block has test sets of its own."""
     probs, found = reader(T), []
@@ -221,7 +218,6 @@ def values(measure, T, n, block=SEED, **options):
         chosen, labels = test_set(n, 1000 * block + seed)
         found.append(measure(probs[chosen], labels, **options))
     return np.array(found)
-
 
 # %% [markdown]
 # First the bias of each: its mean over the test sets minus the exact value.
@@ -299,8 +295,7 @@ _ = right.set(ylim=(0, None), xticks=[2, 5, 10], ylabel="ECE of the posterior, n
 # distance between confidence c and hit, and its expectation is the mean of 2 c (1 - c), the dashed line: no longer a
 # measure of calibration. The right panel does not show what K does in general: the confidences change too.
 
-
-# %% tags=["nbval-check-output"]
+# %%
 def bias(seed, bins):
     return values(metrics.ece, 1.2, 1000, seed, bins=bins).mean() - true_error(1.2, bins=bins)
 
@@ -314,24 +309,23 @@ def square_before_the_cut(probs, labels):
     noise = counted.accuracy * (1 - counted.accuracy) / (counted.counts - 1)
     return (counted.share * (counted.gap.square() - noise)).nansum().item()
 
-
+# %% tags=["nbval-check-output"]
 squared = np.concatenate([values(square_before_the_cut, 1, 1000, seed) for seed in seeds])
 half = 1.96 * squared.std() / len(squared) ** 0.5
 plain = np.array([values(plain_l2, 1, 1000, seed) for seed in seeds])
 debiased = [values(metrics.debiased_ece, 1, 1000, seed) for seed in seeds]
 less = np.mean(debiased, axis=1) - np.mean(plain, axis=1)
+judged = partial(verdicts.judge, "M6")
+given = [
+    judged("T = 1.2, n = 1000: 50 bins are more biased than 5", rise),
+    judged(
+        "n = 1000: the debiased L2 estimate of the posterior is below the plain one", less, expect="below"
+    ),
+]
 print(
     verdicts.conclude(
         "M6",
-        [
-            judge("M6", "T = 1.2, n = 1000: 50 bins are more biased than 5", rise),
-            judge(
-                "M6",
-                "n = 1000: the debiased L2 estimate of the posterior is below the plain one",
-                less,
-                expect="below",
-            ),
-        ],
+        given,
         "more bins, more bias; the debiased estimate is below the plain one for a calibrated reader",
     )
 )
@@ -375,7 +369,6 @@ pd.DataFrame(rows).set_index(["", "loss"]).sort_index(level=0, sort_remaining=Fa
 # (The reflected interval of the classwise-ECE lies below the measured value: the form takes off a bias that is larger than the interval is wide.)
 #
 # In how many of three seeds does FLSD-53's interval lie below another loss's, overlap it, lie above it?
-
 
 # %%
 def apart(rival, stage, seed, metric="ece"):

@@ -54,11 +54,11 @@ said = {
     for seed in seeds
 }
 
-
+# %%
 def regrets(name, c, after=False):
     return np.array([pharmacy.regret(said[name, after, seed], known[seed], c) for seed in seeds])
 
-
+# %%
 rows = []
 for (name, after, seed), one in said.items():
     told, truth = pharmacy.dangerous(labels[seed]).long(), known[seed]
@@ -88,8 +88,7 @@ assert abs(off) < 3
 #
 # Margins: half of the regret of the network as trained at c = 20; 3 (of 100 images) where a fall is claimed; 1 where none is. At c = 1 the control is the half-image network, in the same units; that a temperature does change *its* decisions was seen in the table above, and is marked post hoc. Photographs: deer or horse, 5,000 labelled test images, three seeds, weight decay 5e-4.
 
-
-# %% tags=["nbval-check-output"]
+# %%
 def photographed(c):
     """By how much a temperature lowers the cost of 100 photographs, by seed."""
     falls = []
@@ -111,6 +110,8 @@ def fall(name, c):
 
 
 plain = "03 as trained"
+
+# %%
 given = [
     judge(
         "19a",
@@ -126,13 +127,17 @@ given = [
         margin=1,
         control=fall("03 half image", 1),
     ),
+]
+
+# %% tags=["nbval-check-output"]
+given += [
     judge(
         "19a",
         "half image: at c = 1 it lowers the regret by 1 or more",
         fall("03 half image", 1),
         margin=1,
         post_hoc=True,
-    ),
+    )
 ]
 given += [
     judge("19a", f"{name}: at c = 20 it lowers the regret by 3 or more", fall(name, 20), margin=3)
@@ -154,15 +159,13 @@ print(
 #
 # A: as trained. B: the half image after its temperature. C: the base rate. D: the logits of A divided by 8, a number chosen so that its ECE is about A's; this draws the probability of a dangerous dose towards 2/10 and so to the base rate; at c = 20 it checks nearly every image, and A against D is A as trained against checking nearly all. In the first six verdicts A is as trained, D is made from this A, and B has its temperature. Then A and B, each after one temperature (post hoc). Margins: ECEs are equal within .02 (the control is A against B); costs differ by 3, at c = 20 of A and D by 10.
 
-
 # %%
 four = {seed: pharmacy.four(networks[plain, seed], networks["03 half image", seed]) for seed in seeds}
 cured = np.array([pharmacy.event_ece(said[plain, True, seed], labels[seed]) for seed in seeds])
 checks = np.mean([(four[seed]["D"][:, 1] > 1 / 21).double().mean().item() for seed in seeds])
 print(f"D checks {checks:.1%} of the images at c = 20; ECE of A after T {cured.mean():.1%}")
 
-
-# %% tags=["nbval-check-output"]
+# %%
 def of_four(name, measure, *more):
     other = labels if measure is pharmacy.event_ece else known
     return np.array([measure(four[seed][name], other[seed], *more) for seed in seeds])
@@ -186,6 +189,10 @@ given = [
         margin=3,
         as_trained=True,
     ),
+]
+
+# %%
+given += [
     judge(
         "19b",
         "A and D have the same ECE within 0.02",
@@ -202,6 +209,10 @@ given = [
         margin=10,
         as_trained=True,
     ),
+]
+
+# %%
+given += [
     judge(
         "19b", "C has the lowest ECE: lower than B's", ece["C"] - ece["B"], expect="below", as_trained=True
     ),
@@ -213,6 +224,8 @@ given = [
         as_trained=True,
     ),
 ]
+
+# %% tags=["nbval-check-output"]
 given += [
     judge("19b", "after T A has a lower ECE than B", cured - ece["B"], expect="below", post_hoc=True),
     judge("19b", "C has a lower ECE than A after T", ece["C"] - cured, expect="below", post_hoc=True),

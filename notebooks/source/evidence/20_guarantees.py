@@ -45,7 +45,6 @@ grid = [
 swept = sweep.run(partial(scanners.trial, size), grid, device=device)
 bold = sweep.run(partial(scanners.trial, size, "cross-entropy", 0.0, 1e-4), {"seed": seeds}, device=device)
 
-
 # %%
 def by_scanner(logits, seed):
     """Probabilities of each part, with a temperature for each scanner from its images of `tune`."""
@@ -58,7 +57,7 @@ def by_scanner(logits, seed):
             found[name][own] = (z[own] / scaler.temperature).softmax(dim=1)
     return found
 
-
+# %%
 @cache
 def said(seed):
     """What each model says, (n, 10) of each part of the images."""
@@ -78,7 +77,7 @@ def said(seed):
     found["posterior"] = {name: scanners.part(size, name, seed).data.posterior for name in mean}
     return found
 
-
+# %%
 first = {"cross-entropy": swept.where(way="cross-entropy", member=0), "bold": bold.outcomes}
 for name, runs in first.items():
     T = [
@@ -87,7 +86,7 @@ for name, runs in first.items():
     ]
     print(f"{name}: temperatures {min(T):.2f} to {max(T):.2f}")
 
-
+# %%
 @cache
 def groups(seed):
     """Masks of the test images: by scanner and by difficulty for the best possible reader."""
@@ -109,7 +108,6 @@ def sets_of(model, seed):
 
 def column(model, name):
     return np.array([sets_of(model, seed)[name] for seed in seeds])
-
 
 # %% [markdown]
 # ## Three scores, by hand and by MAPIE
@@ -142,7 +140,7 @@ def down_to(probs, penalty=0.0, start=0):
     place = order.argsort(dim=1)
     return total.gather(1, place), before.gather(1, place)
 
-
+# %%
 def by_hand(probs, labels, new, random_state=0, penalty=0.0, start=0):
     """APS sets; with a penalty RAPS."""
     rows, luck = range(len(labels)), np.random.RandomState(random_state).uniform(size=len(labels))
@@ -150,7 +148,7 @@ def by_hand(probs, labels, new, random_state=0, penalty=0.0, start=0):
     scores = total[rows, labels] - torch.from_numpy(luck) * probs[rows, labels]
     return down_to(new, penalty, start)[1] < conformal.conformal_quantile(scores, alpha)
 
-
+# %%
 model, cal = said(SEED)["cross-entropy"], scanners.part(size, "cal", SEED).data
 known, new = model["cal"], model["test"]
 lac = 1 - new <= conformal.conformal_quantile(1 - known[range(len(known)), cal.labels], alpha)
@@ -179,7 +177,6 @@ pd.DataFrame(rows).T.round(3)
 # %% [markdown]
 # Is it over-confidence that lowers the coverage on the noisy scanner? The exact gap (confidence minus the probability to be right) of each scanner stands below. The posterior has none, and in the table above it covers the noisy scanner least; with a temperature for each scanner the network's gap is small on each, and it covers the noisy scanner a little more. So most of the difference is not over-confidence: the noisy scanner is harder to read.
 
-
 # %%
 def gaps(model, seed):
     """Exact confidence less the exact probability to be right, for each scanner."""
@@ -203,6 +200,8 @@ for model in ("cross-entropy", "posterior"):
         of = {f"{edges[k]:.1f}": part == k for k in part.unique()}
         found = scanners.averaged(said(seed)[model]["test"], posterior, of, alpha, seed=seed)
         deciles += [{"model": model, "seed": seed, "at": float(k) + 0.05, "coverage": found[k]} for k in of]
+
+# %%
 by_sure = pd.DataFrame(deciles)
 fig, ax = plt.subplots(figsize=(5.6, 3.4))
 for model, own in by_sure.groupby("model", sort=False):
@@ -224,8 +223,7 @@ _ = alt_text.note(
     f"{least['posterior']:.0%} to {most['posterior']:.0%}.",
 )
 
-
-# %% tags=["nbval-check-output"]
+# %%
 @cache
 def by_class(model, seed):
     """Exact coverage of the lowest and of the highest of the ten true classes, one threshold."""
@@ -238,35 +236,26 @@ def by_class(model, seed):
     mean = np.mean(found, axis=0)
     return mean.min(), mean.max()
 
-
+# %% tags=["nbval-check-output"]
 classes = np.array([by_class("cross-entropy", seed) for seed in seeds])
 old = [scanners.on_scanner(said(seed)["cross-entropy"], size, seed, scanner=2) for seed in seeds]
 one, each = np.array(old).T  # as in the lesson: one calibration set for each network
+judged = partial(verdicts.judge, "20b")
+given = [
+    judged(
+        "hard images, one threshold: coverage below 0.75",
+        column("cross-entropy", "hard"),
+        expect="below",
+        than=0.75,
+    ),
+    judged("clear scanner, one threshold: coverage above 0.95", column("cross-entropy", "clear"), than=0.95),
+    judged("the lowest class lies at least 0.05 below the highest", np.ptp(classes, axis=1), margin=0.05),
+    judged("noisy scanner, one threshold: coverage below 0.8", one, expect="below", than=0.8),
+]
 print(
     conclude(
         "20b",
-        [
-            judge(
-                "20b",
-                "hard images, one threshold: coverage below 0.75",
-                column("cross-entropy", "hard"),
-                expect="below",
-                than=0.75,
-            ),
-            judge(
-                "20b",
-                "clear scanner, one threshold: coverage above 0.95",
-                column("cross-entropy", "clear"),
-                than=0.95,
-            ),
-            judge(
-                "20b",
-                "the lowest class lies at least 0.05 below the highest",
-                np.ptp(classes, axis=1),
-                margin=0.05,
-            ),
-            judge("20b", "noisy scanner, one threshold: coverage below 0.8", one, expect="below", than=0.8),
-        ],
+        given,
         "holds: one threshold gives the clear scanner more than was promised, the noisy one and hard images "
         "much less; classes differ, too",
     )
@@ -276,7 +265,6 @@ print(
 # ## A promise for each group
 #
 # Each scanner has a threshold of its own ("Mondrian"; Vovk 2012), from those of the 1,000 calibration images that it took. The same by true class: a class is in the set where its score is at most the threshold *of this class*.
-
 
 # %%
 @cache
@@ -296,40 +284,42 @@ def by_group(seed, draws=20):
     hards, classes, sizes = zip(*found, strict=True)
     return np.mean(hards), np.mean(classes, axis=0).min(), np.mean(sizes)
 
+# %%
+grouped = np.array([by_group(seed) for seed in seeds])
+judged = partial(verdicts.judge, "20c")
+given = [
+    judged(
+        "noisy scanner, own threshold: coverage within 0.05 of 0.9",
+        each,
+        expect="within",
+        than=0.9,
+        margin="coverage",
+        control=one,
+    ),
+    judged(
+        "a threshold for each class: lowest class within 0.05 of 0.9",
+        grouped[:, 1],
+        expect="within",
+        than=0.9,
+        margin="coverage",
+        control=classes[:, 0],
+    ),
+]
 
 # %% tags=["nbval-check-output"]
-grouped = np.array([by_group(seed) for seed in seeds])
+given += [
+    judged(
+        "a threshold for each scanner: hard images stay below 0.88",
+        grouped[:, 0],
+        expect="below",
+        than=0.88,
+        post_hoc=True,
+    )
+]
 print(
     conclude(
         "20c",
-        [
-            judge(
-                "20c",
-                "noisy scanner, own threshold: coverage within 0.05 of 0.9",
-                each,
-                expect="within",
-                than=0.9,
-                margin="coverage",
-                control=one,
-            ),
-            judge(
-                "20c",
-                "a threshold for each class: lowest class within 0.05 of 0.9",
-                grouped[:, 1],
-                expect="within",
-                than=0.9,
-                margin="coverage",
-                control=classes[:, 0],
-            ),
-            judge(
-                "20c",
-                "a threshold for each scanner: hard images stay below 0.88",
-                grouped[:, 0],
-                expect="below",
-                than=0.88,
-                post_hoc=True,
-            ),
-        ],
+        given,
         "holds: a threshold of its own keeps the promise for a group that is named. Hard images, a "
         "group that nobody named, get less",
     )
@@ -337,7 +327,6 @@ print(
 
 # %% [markdown]
 # **Rare classes** (07, exponential, ratio 100; the weight decay that its evidence chose). The test images have all digits equally often. One threshold from calibration images as unequal as the training images: new images are not of the same kind (the shares of the classes change), so that nothing is promised for them. Beside it, two repairs: one threshold from 1,000 calibration images in the shares of the test, which changes the shares alone, and a threshold for each class from n labels of *each* class, which changes the grouping as well. (Both draw labelled images from the test images, with replacement.)
-
 
 # %%
 tried = rare_classes.chosen(rare_classes.stored(), "exponential", "as trained")
@@ -350,6 +339,35 @@ rare_runs = sweep.run(
 MANY = (5, 20, 100)
 
 
+def of_class(sets, posterior, k):
+    """Exact coverage of the images of a class."""
+    return ((sets * posterior).sum(dim=0)[k] / posterior.sum(dim=0)[k]).item()
+
+
+def in_equal_shares(scores, test, last, seed, draws):
+    """The rarest class, all, digits a set, by one threshold from 1,000 images as in the test."""
+    found, other = [], torch.Generator().manual_seed(1000 + seed)
+    for _ in range(2 * draws):
+        picked = torch.randint(len(scores), (1000,), generator=other)
+        sets = scores <= conformal.conformal_quantile(scores[picked, test.labels[picked]], alpha)
+        mass = conformal.exact_coverage(sets, test.posterior).mean().item()
+        found.append((of_class(sets, test.posterior, last), mass, sets.double().sum(dim=1).mean().item()))
+    return np.mean(found, axis=0).tolist()
+
+# %%
+def by_labels_of_a_class(scores, test, last, luck, n, draws):
+    """The rarest class, digits a set, by a threshold a class from n labels each."""
+    covered = []
+    for _ in range(draws):
+        rows = [(test.labels == k).nonzero()[:, 0] for k in range(10)]
+        picked = torch.cat([own[torch.randint(len(own), (n,), generator=luck)] for own in rows])
+        labels = test.labels[picked]
+        limits = conformal.group_quantiles(scores[picked, labels], labels, alpha, count=10)
+        sets = scores <= limits
+        covered.append((of_class(sets, test.posterior, last), sets.double().sum(dim=1).mean().item()))
+    return np.mean(covered, axis=0).tolist()
+
+# %%
 def rarest(seed, draws=10):
     """Exact coverage by one threshold: rarest, commonest, all; in equal shares; with n labels each."""
     outcome, test = rare_runs.one(seed=seed), rare_classes.digits(size, seed).test
@@ -357,32 +375,14 @@ def rarest(seed, draws=10):
     probs = {name: outcome.predictions[name].logits.double().softmax(dim=1) for name in ("cal", "test")}
     told = outcome.predictions["cal"].labels
     one = conformal.conformal_quantile(1 - probs["cal"][range(len(told)), told], alpha)
-    scores, shares = 1 - probs["test"], test.posterior.sum(dim=0)
-
-    def of_class(sets, k):
-        return ((sets * test.posterior).sum(dim=0)[k] / shares[k]).item()
-
+    scores = 1 - probs["test"]
     last, first = order[-1].item(), order[0].item()
-    found = [of_class(scores <= one, last), of_class(scores <= one, first)]
+    found = [of_class(scores <= one, test.posterior, k) for k in (last, first)]
     found.append(conformal.exact_coverage(scores <= one, test.posterior).mean().item())
+    found += in_equal_shares(scores, test, last, seed, draws)
     luck = torch.Generator().manual_seed(seed)
-    even, other = [], torch.Generator().manual_seed(1000 + seed)
-    for _ in range(2 * draws):
-        picked = torch.randint(len(scores), (1000,), generator=other)
-        sets = scores <= conformal.conformal_quantile(scores[picked, test.labels[picked]], alpha)
-        mass = conformal.exact_coverage(sets, test.posterior).mean().item()
-        even.append((of_class(sets, last), mass, sets.double().sum(dim=1).mean().item()))
-    found += np.mean(even, axis=0).tolist()
     for n in MANY:
-        covered = []
-        for _ in range(draws):
-            rows = [(test.labels == k).nonzero()[:, 0] for k in range(10)]
-            picked = torch.cat([own[torch.randint(len(own), (n,), generator=luck)] for own in rows])
-            labels = test.labels[picked]
-            limits = conformal.group_quantiles(scores[picked, labels], labels, alpha, count=10)
-            sets = scores <= limits
-            covered.append((of_class(sets, last), sets.double().sum(dim=1).mean().item()))
-        found += np.mean(covered, axis=0).tolist()
+        found += by_labels_of_a_class(scores, test, last, luck, n, draws)
     return found
 
 
