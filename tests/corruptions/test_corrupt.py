@@ -180,6 +180,8 @@ GOOD = torch.full((2, 3, 8, 8), 0.5)
 @refusals.each("""
     corrupt(GOOD * torch.nan, "contrast", 1) -> ValueError: images must be finite
     corrupt(GOOD * 3, "contrast", 1) -> ValueError: images
+    corrupt(GOOD[:, :2], "contrast", 1) -> ValueError: images
+    corrupt(GOOD[..., :7], "contrast", 1) -> ValueError: images
     corrupt(GOOD.long(), "contrast", 1) -> TypeError: images
     corrupt(GOOD, "rain", 1) -> ValueError: name
     corrupt(GOOD, "contrast", 0) -> ValueError: severity

@@ -51,6 +51,7 @@ def test_splits_are_seeded_and_differ_from_one_another():
     data.clusters(10, seed=-1) -> ValueError: ...seed
     data.Clusters(side=0.0) -> ValueError: ...side
     data.Clusters(correlations=(0.1, 0.2)) -> ValueError: ...correlations
+    data.Clusters(correlations=(0.1, 0.2, 0.3, 1.0)) -> ValueError: ...correlations
     data.Clusters().draw(0, seed=0) -> ValueError: ...n must
     data.Clusters().posterior(torch.zeros(1, 3)) -> ValueError: ...points
     data.Clusters().posterior(torch.zeros(1, 2).long()) -> TypeError: ...points
