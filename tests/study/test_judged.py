@@ -5,10 +5,9 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
-from study import factorial, judged, page
+from study import factorial, judged, night_runs, page
 
 from calibkit.course import checkout, register
-from calibkit.course.experiments import photograph_runs
 
 LISTED = register.read()
 SEEDS = factorial.seeds(LISTED.data["digits"])
@@ -91,7 +90,7 @@ def test_nobody_looks_between(synthetic):
 
 
 def test_photographs_are_tuned_by_the_state_that_is_judged():
-    runs = photograph_runs.table()
+    runs = night_runs.table()
     for state, by, measure, column in (
         ("as trained", "calibration_nll", "ECE", "test_ece"),
         ("after T", "calibration_scaled_nll", "NLL", "scaled_nll"),

@@ -59,11 +59,11 @@ def test_the_list_begins_with_what_lessons_show_and_names_nothing_twice():
 
 def test_each_run_is_stored_as_the_row_that_its_logits_give(root, tmp_path, listed):
     assert finish(root, tmp_path) == 0
-    table = photograph_runs.table(None, tmp_path)
-    assert list(table) == photograph_runs.COLUMNS
-    keys = table[photograph_runs.KEY].itertuples(index=False, name=None)
+    table = night_runs.table(None, tmp_path)
+    assert list(table) == night_runs.COLUMNS
+    keys = table[night_runs.KEY].itertuples(index=False, name=None)
     assert set(keys) == {run.key for run in LIST}
-    assert set(photograph_runs.table(folder=tmp_path).network) == {"ConvNet-24"}
+    assert set(night_runs.table(folder=tmp_path).network) == {"ConvNet-24"}
     for one in table.itertuples():
         where = (one.loss, one.seed, one.decay, one.network, tmp_path)
         kept, history = photograph_runs.logits(*where), photograph_runs.epochs(*where)

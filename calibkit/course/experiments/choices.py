@@ -8,7 +8,6 @@ lesson 14 takes its settings.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -261,28 +260,6 @@ def chosen(
     if rows.empty:
         raise ValueError(f"the table of strengths has no row with {setting}")
     return setting | strengths.best(rows)[way]
-
-
-def at_best(
-    size: scale.Budget,
-    rules: Iterable[str],
-    noises: Iterable[float],
-    share: float,
-    seeds: Iterable[int],
-    **options: Any,
-) -> sweep.Sweep:
-    """Cross-entropy at the weight decays of the stored table, as `measured`.
-
-    rules: "all" stands for all images, whatever the share. options: as `sweep.run` takes them.
-    """
-    table = stored()
-    grid = [
-        chosen(table, rule, 1.0 if rule == "all" else share, noise) | {"seed": seed}
-        for rule in rules
-        for noise in noises
-        for seed in seeds
-    ]
-    return measured(sweep.run(functools.partial(of_setting, size), grid, **options))
 
 
 def measured(done: sweep.Sweep) -> sweep.Sweep:

@@ -17,6 +17,7 @@ from calibkit.course.experiments.tables import stored as stored_table
 from calibkit.course.scale import budget
 from calibkit.lab import sweep, training
 from calibkit.metrics import Reliability, plane
+from study import night_runs
 from study.families import Family, View, families
 
 SEEDS = (300, 301, 302)  # of no lesson
@@ -169,7 +170,7 @@ def _value_of(name: str, value) -> str:
 def _from_runs() -> list[pd.DataFrame]:
     """Weight decay, and the epochs of three trainings, from the runs whose logits are stored."""
     rows, epochs = [], []
-    for one in photograph_runs.table().sort_values(["decay", "seed"]).itertuples():
+    for one in night_runs.table().sort_values(["decay", "seed"]).itertuples():
         if one.loss != "cross-entropy":
             continue
         kept = photograph_runs.logits(one.loss, one.seed, one.decay)

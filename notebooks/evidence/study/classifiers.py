@@ -17,6 +17,17 @@ PLAIN = {
     "ece": metrics.ece,
     "nll": metrics.nll,
 }
+# what a row has besides, as fractions and nats; the README says what each part of a name stands for
+MEASURES = [
+    *("train_accuracy", "train_confidence", "train_nll"),
+    *("calibration_accuracy", "calibration_confidence", "calibration_ece", "calibration_nll"),
+    *("test_accuracy", "test_confidence", "test_ece", "test_nll"),
+    *("scaled_temperature", "scaled_ece", "scaled_nll", "scaled_brier"),
+    *("grid_temperature", "grid_ece", "grid_nll", "grid_brier"),
+    *("test_ada_ece", "test_classwise_ece", "test_smooth_ece", "test_brier"),
+    *("test_overconfidence_error", "test_s99", "test_s99_accuracy"),
+    "calibration_scaled_nll",  # by which settings are chosen that are compared after T
+]
 # per epoch of a run, over the test images
 WATCHED = ["accuracy", "confidence", "nll", "nll_correct", "nll_wrong"]
 WATCHED += ["entropy", "entropy_correct", "entropy_wrong", "feature_norm"]
@@ -24,7 +35,7 @@ HISTORY = ["epoch", "train_loss", "train_accuracy", "head_norm", *(f"test_{w}" f
 
 
 def measures(train: Predictions, calibration: Predictions, test: Predictions) -> dict[str, float]:
-    """What a row has of its predictions: `photograph_runs.MEASURES`, in their order."""
+    """What a row has of its predictions: `MEASURES`, in their order."""
     row: dict[str, float] = {}
     for name, part in {"train": train, "calibration": calibration, "test": test}.items():
         row |= {
@@ -56,7 +67,7 @@ def measures(train: Predictions, calibration: Predictions, test: Predictions) ->
         "test_s99": held,
         "test_s99_accuracy": hit,
     }
-    return {name: row[name] for name in photograph_runs.MEASURES}
+    return {name: row[name] for name in MEASURES}
 
 
 def row(outcome: sweep.Outcome) -> dict[str, float]:

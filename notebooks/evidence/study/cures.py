@@ -1,4 +1,4 @@
-"""Cures of over-confidence at their best on photographs, from the stored runs, `photograph_runs`.
+"""Cures of over-confidence at their best on photographs, from the stored runs, `night_runs`.
 
 Each cure is tried at its strengths and at three weight decays; the pair that has the lowest mean
 negative log likelihood on the calibration photographs is the one that is compared: as trained with
@@ -14,10 +14,10 @@ import pandas as pd
 
 from calibkit import validate
 from calibkit.course import verdicts
-from calibkit.course.experiments import photograph_runs
+from study import night_runs
 
 PLAIN = "cross-entropy"
-STRENGTHS = {  # by cure, the losses of `photograph_runs.table` that are its strengths
+STRENGTHS = {  # by cure, the losses of `night_runs.table` that are its strengths
     PLAIN: (PLAIN,),
     "label smoothing": ("label smoothing .05", "label smoothing .1"),
     "confidence penalty": ("confidence penalty .1",),
@@ -47,18 +47,16 @@ def chosen(cure: str, *, scaled: bool, rows: pd.DataFrame | None = None) -> pd.D
     """The runs of a cure at its `best`.
 
     cure: of `STRENGTHS`. scaled: whether what is compared has a temperature of its own. rows: of
-    `photograph_runs.table`, by default those stored.
+    `night_runs.table`, by default those stored.
     """
     validate.choice("cure", cure, tuple(STRENGTHS))
-    return best(
-        photograph_runs.table() if rows is None else rows, STRENGTHS[cure], CHOSEN_BY[scaled]
-    )
+    return best(night_runs.table() if rows is None else rows, STRENGTHS[cure], CHOSEN_BY[scaled])
 
 
 def lead(
     cure: str, column: str, *, scaled: bool, rival: str = PLAIN, rows: pd.DataFrame | None = None
 ) -> np.ndarray:
-    """(seeds,) a column of `photograph_runs.table`, one cure less another, each at its best."""
+    """(seeds,) a column of `night_runs.table`, one cure less another, each at its best."""
     one, other = (chosen(name, scaled=scaled, rows=rows)[column] for name in (cure, rival))
     return (one - other).to_numpy()
 

@@ -16,8 +16,7 @@ import numpy as np
 import pandas as pd
 
 from calibkit.course import checkout, claims, register, verdicts
-from calibkit.course.experiments import photograph_runs
-from study import cures, factorial
+from study import cures, factorial, night_runs
 
 NAME = "verdicts.csv"
 WAITING = "not run yet"  # in place of a word
@@ -68,9 +67,7 @@ def on_photographs(row, ways, listed) -> np.ndarray:
     """The measure of the best of these ways, chosen on the calibration photographs of all seeds."""
     names = PHOTOGRAPHS[row.state]
     losses = [loss for way in ways for loss in listed.photographs[way]]
-    return cures.best(photograph_runs.table(), losses, names["chosen by"])[
-        names[row.measure]
-    ].to_numpy()
+    return cures.best(night_runs.table(), losses, names["chosen by"])[names[row.measure]].to_numpy()
 
 
 def over_epochs(name: str, listed: register.Register) -> pd.DataFrame:

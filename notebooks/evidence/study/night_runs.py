@@ -1,16 +1,17 @@
 """The list of runs on photographs, and what trains those of them that are not stored yet.
 
 `python -m calibkit reproduce nights` goes through the list in the order of what lessons show first.
-What it leaves is read by `photograph_runs`.
+What it leaves is read by `table`, and by `photograph_runs`.
 """
 
 from __future__ import annotations
 
 import functools
+import os
 import statistics
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ import pandas as pd
 import torch
 
 from calibkit import losses, mixing, validate
+from calibkit.course import checkout
 from calibkit.course.experiments import photograph_runs
 from calibkit.lab import training
 from calibkit.lab.data import Predictions
@@ -32,6 +34,9 @@ SEEDS = 3
 DECAYS = (0.0, 5e-4, 5e-3)
 ALPHAS = (0.1, 0.3, 1.0)
 SETTING = replace(photographs.SETTINGS["night"], train=20_000)
+OTHERS = "networks.csv"  # of the other networks
+KEY = ["network", "loss", "decay", "seed"]
+COLUMNS = [*KEY, *classifiers.MEASURES, "seconds", "revision"]
 A_RUN = 240.0  # seconds, until a run of the list is stored
 
 # from the name in the table to what it changes in the recipe
@@ -108,6 +113,65 @@ def runs(seeds: int = SEEDS) -> list[Run]:
     ]
 
 
+def table(
+    network: str | None = photograph_runs.NETWORK, folder: Path | None = None
+) -> pd.DataFrame:
+    """One row a run, as they were finished; the README beside it says what the columns are.
+
+    network: whose runs; None stands for all. folder: notebooks/results of the course by default.
+        Where nothing is stored yet there are no rows.
+    """
+    names = {
+        None: (photograph_runs.TABLE, OTHERS),
+        photograph_runs.NETWORK: (photograph_runs.TABLE,),
+    }.get(network, (OTHERS,))
+    paths = [path for name in names if (path := _home(folder) / name).exists()]
+    rows = pd.concat([pd.read_csv(path) for path in paths] or [pd.DataFrame(columns=COLUMNS)])
+    wanted = rows if network is None else rows[rows.network == network]
+    return wanted.reset_index(drop=True)
+
+
+def keep(
+    row: Mapping[str, Any],
+    arrays: Mapping[str, np.ndarray],
+    history: pd.DataFrame,
+    folder: Path | None = None,
+) -> None:
+    """Store a finished run: its logits and epochs, and then its row, after which it counts as done.
+
+    row: of `COLUMNS`. arrays: of `photograph_runs.PARTS`. history: one row an epoch. Whatever ends
+    the process, the files are the old ones or the new ones: each is written beside its place and
+    moved there.
+    """
+    home = _home(folder)
+    home.mkdir(parents=True, exist_ok=True)
+    name = photograph_runs.stem(row["loss"], row["seed"], row["decay"], row["network"])
+    packed: dict[str, Any] = dict(arrays)
+    _in_place(home / f"{name}.npz", lambda file: np.savez_compressed(file, **packed))
+    told = history.round(5).to_csv(index=False, lineterminator="\n")
+    _in_place(home / f"{name}-epochs.csv", lambda file: file.write(told.encode()))
+    line = pd.DataFrame([row])[COLUMNS].round(dict.fromkeys(classifiers.MEASURES, 6))
+    path = home / (photograph_runs.TABLE if row["network"] == photograph_runs.NETWORK else OTHERS)
+    # the rows that are there stay as they are, byte for byte
+    before = path.read_bytes() if path.exists() else (",".join(COLUMNS) + "\n").encode()
+    after = line.to_csv(index=False, header=False, lineterminator="\n").encode()
+    _in_place(path, lambda file: file.write(before + after))
+
+
+def _home(folder: Path | None) -> Path:
+    return (checkout.results() if folder is None else Path(folder)) / photograph_runs.FOLDER
+
+
+def _in_place(path: Path, write: Callable[[Any], Any]) -> None:
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with open(beside, "wb") as file:
+            write(file)
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
 def left(seeds: int = SEEDS, network: str | None = None, folder: Path | None = None) -> list[Run]:
     """The runs of the list that are not stored, of one network or of all.
 
@@ -115,9 +179,7 @@ def left(seeds: int = SEEDS, network: str | None = None, folder: Path | None = N
     """
     if network is not None:
         validate.choice("network", network, tuple(photographs.NETWORKS))
-    done = set(
-        photograph_runs.table(None, folder)[photograph_runs.KEY].itertuples(index=False, name=None)
-    )
+    done = set(table(None, folder)[KEY].itertuples(index=False, name=None))
     wanted = (run for run in runs(seeds) if network in (None, run.network))
     return [run for run in wanted if run.key not in done]
 
@@ -150,7 +212,7 @@ def run_all(
     waiting = left(SEEDS if seeds is None else seeds, network, folder)
     jobs = validate.integer("jobs", jobs or 1, 1)
     told = revision()
-    print(_summary(waiting, photograph_runs.table(None, folder), jobs), flush=True)
+    print(_summary(waiting, table(None, folder), jobs), flush=True)
     call = joblib.delayed(_attempted)
     work = (call(run, setting, root, device) for run in waiting)
     at_once = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch=jobs)
@@ -161,11 +223,9 @@ def run_all(
             failed, text = failed + 1, f"failed: {made}"
         else:
             row, arrays, history = made
-            photograph_runs.keep({**row, "revision": told}, arrays, history, folder)
+            keep({**row, "revision": told}, arrays, history, folder)
             text = _line(row)
-        after = (
-            f"left: {len(rest)}, {hours(rest, photograph_runs.table(None, folder)) / jobs:.1f} h"
-        )
+        after = f"left: {len(rest)}, {hours(rest, table(None, folder)) / jobs:.1f} h"
         print(f"{time.strftime('%H:%M:%S')} {run}: {text}; {after}", flush=True)
     return failed
 
@@ -210,7 +270,7 @@ def trained(
     if made.interrupted:
         raise KeyboardInterrupt
     parts = {**made.predictions, "train": made.predict(splits.train)}
-    row = {part: getattr(run, part) for part in photograph_runs.KEY}
+    row = {part: getattr(run, part) for part in KEY}
     row |= classifiers.measures(parts["train"], parts["calibration"], parts["test"])
     history = made.history[["epoch", "lr", *EPOCHS]]
     for place, part in enumerate(("loss", "decay", "seed")):

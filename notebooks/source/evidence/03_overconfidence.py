@@ -15,7 +15,7 @@ from functools import cache, partial
 import numpy as np
 import pandas as pd
 import torch
-from study import reports
+from study import night_runs, reports
 from torch.nn.functional import cross_entropy, interpolate, one_hot
 
 from calibkit import metrics, recalibration, theory
@@ -154,7 +154,7 @@ def between(column, left, right):
 # lowest NLL after T on `cal`. With little weight decay LeNet-5 is the more over-confident: it loses more accuracy from training to new photographs.
 
 # %%
-crossed = photograph_runs.table(None).query("loss == 'cross-entropy' and network in ['LeNet-5', 'ResNet-8']")
+crossed = night_runs.table(None).query("loss == 'cross-entropy' and network in ['LeNet-5', 'ResNet-8']")
 measures = ["train_accuracy", "test_accuracy", "test_confidence", "test_ece", "scaled_ece", "scaled_nll"]
 crossed.groupby(["network", "decay"])[measures].mean().round(3)
 

@@ -14,11 +14,10 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 import torch
-from study import cures
+from study import cures, night_runs
 
 from calibkit import losses, metrics, mixing, recalibration, theory
 from calibkit.course import experiments, verdicts
-from calibkit.course.experiments import photograph_runs
 from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
 from calibkit.pictures import alt_text, palette
@@ -243,7 +242,7 @@ photographs.groupby("value", sort=False)[list(heads)].mean().rename(columns=head
 # %%
 there = photographs.pivot(index="seed", columns="value")
 judge = partial(verdicts.judge, "F6")
-small = photograph_runs.table().query("decay == 0.0005").pivot(index="seed", columns="loss")
+small = night_runs.table().query("decay == 0.0005").pivot(index="seed", columns="loss")
 
 
 def small_less(column, loss, rival="cross-entropy"):

@@ -1,11 +1,14 @@
 """Rules that choose a part of the training images, and networks on what they chose."""
 
+from functools import partial
+
 import pytest
 import torch
 
 from calibkit import metrics, recalibration
 from calibkit.course.experiments import choices
 from calibkit.course.scale import budget
+from calibkit.lab import sweep
 
 SIZE = budget("smoke")
 TRAIN = choices.digits(SIZE, 0.4, 0).train
@@ -63,10 +66,13 @@ def test_a_trial_trains_as_it_says():
     assert choices.trial(SIZE, "random", 0.1, 1, epochs=3).recipe.epochs == 3
 
 
-def test_networks_at_the_stored_decays_are_measured_after_a_temperature():
+def test_networks_are_measured_after_a_temperature():
     options = {"device": "cpu", "cache": False, "progress": False}
-    done = choices.at_best(SIZE, ("random", "all"), [0.4], 0.1, [7], **options)
-    assert done.table[["choice", "share"]].to_numpy().tolist() == [["random", 0.1], ["all", 1.0]]
+    grid = [
+        {"choice": "random", "share": 0.1, "seed": 7},
+        {"choice": "all", "share": 1.0, "seed": 7},
+    ]
+    done = choices.measured(sweep.run(partial(choices.trial, SIZE), grid, **options))
     for row, one in zip(done.table.itertuples(), done.outcomes, strict=True):
         cal, test = one.predictions["cal"], one.predictions["test"]
         scaler = recalibration.TemperatureScaler().fit(cal.logits, cal.labels)

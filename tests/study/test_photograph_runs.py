@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+from study import night_runs
 
 from calibkit import metrics
 from calibkit.course import checkout
@@ -13,7 +14,7 @@ def stored_logits() -> list:
     home = checkout.results() / photograph_runs.FOLDER
     return [
         one
-        for one in photograph_runs.table(None).itertuples()
+        for one in night_runs.table(None).itertuples()
         if (
             home / f"{photograph_runs.stem(one.loss, one.seed, one.decay, one.network)}.npz"
         ).exists()
@@ -34,9 +35,9 @@ def test_the_logits_of_every_run_agree_with_its_row():
 
 
 def test_every_run_has_one_row_and_its_epochs():
-    table = photograph_runs.table(None)
-    assert list(table) == photograph_runs.COLUMNS
-    assert not table.duplicated(photograph_runs.KEY).any()
+    table = night_runs.table(None)
+    assert list(table) == night_runs.COLUMNS
+    assert not table.duplicated(night_runs.KEY).any()
     for one in table.itertuples():
         epochs = photograph_runs.epochs(one.loss, one.seed, one.decay, one.network)
         assert epochs.epoch.tolist() == list(range(1, 16))
@@ -45,8 +46,8 @@ def test_every_run_has_one_row_and_its_epochs():
 
 def test_every_run_on_40_000_has_one_row_and_its_epochs():
     rows = photograph_runs.on_40_000()
-    assert list(rows) == photograph_runs.COLUMNS
-    assert not rows.duplicated(photograph_runs.KEY).any()
+    assert list(rows) == night_runs.COLUMNS
+    assert not rows.duplicated(night_runs.KEY).any()
     home = checkout.results() / photograph_runs.MORE
     for one in rows.itertuples():
         epochs = pd.read_csv(
@@ -54,20 +55,6 @@ def test_every_run_on_40_000_has_one_row_and_its_epochs():
         )
         assert epochs.epoch.tolist() == list(range(1, 16))
         assert epochs.test_accuracy.iloc[-1] == pytest.approx(one.test_accuracy, abs=1e-3)
-    best, lacking = photograph_runs.at_best("calibration_scaled_nll", rows)
-    alphas = {f"mixup, alpha {alpha}" for alpha in ("0.1", "0.3", "1")}
-    assert (set(best.loss), lacking) == ({"cross-entropy", *alphas}, [])
-
-
-def test_each_loss_stands_at_the_decay_that_is_best_on_its_calibration_images():
-    grid = [(loss, d, seed) for loss in ("one", "two") for d in (0.0, 5e-4) for seed in (0, 1)]
-    rows = pd.DataFrame(grid, columns=["loss", "decay", "seed"])
-    rows["calibration_nll"] = [0.3, 0.5, 0.4, 0.3, 0.2, 0.2, 0.1, 0.4]
-    best, lacking = photograph_runs.at_best("calibration_nll", rows)
-    assert best.groupby("loss").decay.first().to_dict() == {"one": 5e-4, "two": 0.0}
-    assert (len(best), lacking) == (4, [])
-    best, lacking = photograph_runs.at_best("calibration_nll", rows[:-1])
-    assert (set(best.loss), lacking) == ({"one"}, ["two"])
 
 
 def test_a_run_that_is_not_stored_is_refused():
