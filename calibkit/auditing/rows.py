@@ -11,7 +11,8 @@ from torch import Tensor
 from calibkit.auditing.labels_and_groups import Units, units_of
 from calibkit.auditing.scores import Scores
 from calibkit.metrics import TopLabel
-from calibkit.metrics.classwise import class_tally
+from calibkit.metrics import bins as _bins
+from calibkit.metrics.top import of_label
 
 
 @dataclass(frozen=True)
@@ -62,11 +63,7 @@ def rows_of(
     for rows, block in scores.blocks():
         cooling = None if temperature is None else temperature[rows, None]
         probs, log_of_label = _probs(block, labels[rows], scores, cooling)
-        weight = units.weight[rows]
-        if weight.any():
-            even = bool((weight == 1).all())
-            _, hits, total = class_tally(probs, labels[rows], bins, None if even else weight)
-            residual += total - hits
+        _add(residual, probs, labels[rows], units.weight[rows])
         for column, values in zip(each, _of_rows(probs, log_of_label, scores.event), strict=True):
             column[rows] = values
     predicted, confidence, nll, brier, excess, variance = each
@@ -93,3 +90,20 @@ def _of_rows(probs: Tensor, log_of_label: Tensor, event: bool) -> tuple[Tensor, 
     given = log_of_label.exp()
     brier, excess = second - 2 * given + 1, second - given
     return predicted, confidence, -log_of_label, brier, excess, third - second.square()
+
+
+def _add(residual: Tensor, probs: Tensor, labels: Tensor, weight: Tensor) -> None:
+    """Add the weighted sums of p_k - [label = k] by bin of p_k and class.
+
+    With many classes nearly all entries lie low in the first bin. Only the others are looked up.
+    """
+    bins, classes = residual.shape
+    edges, flat = _bins.width_edges(bins), residual.view(-1)
+    row, column = (probs > 0.5 / bins).nonzero(as_tuple=True)
+    high = probs[row, column]
+    mass = high * weight[row]
+    residual[0] += weight @ probs
+    residual[0].index_add_(0, column, mass, alpha=-1)
+    flat.index_add_(0, _bins.bin_index(high, edges) * classes + column, mass)
+    cell = _bins.bin_index(of_label(probs, labels), edges) * classes + labels
+    flat.index_add_(0, cell, weight, alpha=-1)
