@@ -38,13 +38,6 @@ def test_a_linear_score_of_the_draws_has_its_normal_law():
     assert logit.square().mean().sqrt().item() == pytest.approx(norm, rel=0.02)
 
 
-def test_splits_are_seeded_and_differ_from_one_another():
-    one, again, next_ = (data.clusters(50, seed=s, test=50, calibration=50) for s in (0, 0, 1))
-    assert torch.equal(one.test.inputs, again.test.inputs)
-    different = [one.train, one.calibration, one.test, next_.train, next_.test]
-    assert len({d.inputs.numpy().tobytes() for d in different}) == len(different)
-
-
 @refusals.each("""
     data.clusters(0) -> ValueError: ...n must
     data.clusters(10, flip=1.1) -> ValueError: ...flip

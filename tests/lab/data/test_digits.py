@@ -61,8 +61,9 @@ def test_the_posterior_is_calibrated_and_its_mean_is_the_bayes_accuracy():
         assert abs(float((drawn.labels == k).double().mean() - column.mean())) < 4.5 * error
 
 
-def test_noisy_splits_are_seeded_and_differ_from_one_another():
-    one, again, next_ = (data.noisy_digits(50, seed=s, test=50, calibration=50) for s in (0, 0, 1))
+@pytest.mark.parametrize("made", [data.noisy_digits, data.clusters, data.notes])
+def test_splits_are_seeded_and_differ_from_one_another(made):
+    one, again, next_ = (made(50, seed=s, test=50, calibration=50) for s in (0, 0, 1))
     assert torch.equal(one.test.inputs, again.test.inputs)
     different = [one.train, one.calibration, one.test, next_.train, next_.test]
     rows = {d.inputs.numpy().tobytes() for d in different}
