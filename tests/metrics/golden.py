@@ -300,47 +300,25 @@ def cases():
     certain = [F(1)] * 6 + [F(k, 100) for k in (96, 97, 98, 94, 95, 99)]
     absent, labels = three(spread, 5)
     yield "spread", "no value on an edge, no ties", "float64", *three(spread, 1)
-    yield (
-        "edges",
-        "values on edges",
-        "float64",
-        *three([F(2, 5)] * 5 + [F(4, 5)] * 6 + spread[::6], 2),
-    )
-    yield (
-        "neighbours",
-        "edges and their neighbours",
-        "float64",
-        *three(beside_edges(np.float64), 146, F(1, 2)),
-    )
-    yield (
-        "float32",
-        "the same in float32",
-        "float32",
-        *three(beside_edges(np.float32), 146, F(1, 2)),
-    )
+    on_edges = [F(2, 5)] * 5 + [F(4, 5)] * 6 + spread[::6]
+    yield "edges", "values on edges", "float64", *three(on_edges, 2)
+    near = three(beside_edges(np.float64), 146, F(1, 2))
+    yield "neighbours", "edges and their neighbours", "float64", *near
+    near = three(beside_edges(np.float32), 146, F(1, 2))
+    yield "float32", "the same in float32", "float32", *near
     yield "float16", "the same in float16", "float16", *three(beside_edges(np.float16), 4)
     yield "certain", "confidences of exactly 1", "float64", *three(certain, 6, F(1, 2))
     yield "ties", "five round values", "float64", *three(round_ones, 7)
     yield "absent", "the last class is no label", "float64", absent, [y % 2 for y in labels]
-    yield (
-        "gap",
-        "a class in the middle is no label",
-        "float64",
-        absent,
-        [2 * (y % 2) for y in labels],
-    )
+    gap = [2 * (y % 2) for y in labels]
+    yield "gap", "a class in the middle is no label", "float64", absent, gap
     low = [F(k, 1000) for k in range(41, 1000, 31)]
     yield "low", "rows in every bin, of thirty classes", "float64", *thirty(low)
     yield "few", "three rows", "float64", *three([F(51, 100), F(72, 100), F(93, 100)], 8)
     thirds = [[F(9, 25), F(9, 25), F(7, 25)]] * 4 + [[F(1, 10), F(9, 20), F(9, 20)]] * 4
     yield "draw", "two largest values are equal", "float64", thirds, [0, 1, 1, 2, 1, 1, 2, 0]
-    yield (
-        "impossible",
-        "labels of probability 0",
-        "float64",
-        [[F(1), F(0)], [F(1, 4), F(3, 4)]],
-        [1, 1],
-    )
+    sure = [[F(1), F(0)], [F(1, 4), F(3, 4)]]
+    yield "impossible", "labels of probability 0", "float64", sure, [1, 1]
     zeros = [[F(k, 10), 1 - F(k, 10), F(0)] for k in (1, 2, 3, 6, 7, 8)]
     yield "zeros", "a class that has probability 0", "float64", zeros, [1, 2, 0, 0, 1, 0]
     events = [F(k, 20) for k in (0, 0, 0, 1, 3, 3, 4, 8, 8, 9, 11, 12, 12, 16, 17, 19, 20, 20)]
@@ -366,20 +344,12 @@ def document():
         exact = rows if dtype == "float64" else [[F(v) for v in row] for row in stored]
         answers = {
             str(bins): {
-                key: written(f((exact, labels, stored), bins)) for key, f in CONVENTIONS.items()
+                k: written(f((exact, labels, stored), bins)) for k, f in CONVENTIONS.items()
             }
             for bins in (10, 15)
         }
-        found.append(
-            {
-                "name": name,
-                "what": what,
-                "dtype": dtype,
-                "probs": stored,
-                "labels": labels,
-                "answers": answers,
-            }
-        )
+        found.append({"name": name, "what": what, "dtype": dtype})
+        found[-1] |= {"probs": stored, "labels": labels, "answers": answers}
     return {"conventions": list(CONVENTIONS), "cases": found}
 
 
