@@ -25,6 +25,7 @@ from calibkit import (
     validate,
 )
 from calibkit.lab import data, models, training
+from tests.recalibration.samples import ALL
 
 MODULES = (
     *(augmentation, conformal, corruptions, curation, losses, metrics, mixing, recalibration),
@@ -99,13 +100,7 @@ ENTRIES = {
     **{f"corruptions.corrupt {name}": _corrupted(name) for name in corruptions.CORRUPTIONS},
     "corruptions.noise_images": lambda d: corruptions.noise_images(2, size=8, generator=0),
     "augmentation.crop_flip": lambda d: augmentation.crop_flip(d.images, generator=0),
-    **{
-        f"recalibration.{name}": _mapped(getattr(recalibration, name))
-        for name in recalibration.__all__
-        if isinstance(getattr(recalibration, name), type)
-        and issubclass(getattr(recalibration, name), recalibration.Calibrator)
-        and name != "Calibrator"
-    },
+    **{f"recalibration.{kind.__name__}": _mapped(kind) for kind in ALL},
     "recalibration.ShrunkMatrixScaler": _mapped(
         lambda: recalibration.ShrunkMatrixScaler(penalties=(0.03, 0.3), folds=2)
     ),

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,33 +13,29 @@ from calibkit.metrics import conventions
 from calibkit.metrics.conventions import follows
 from tests.metrics import golden
 
+
+def event(measure, **options):
+    """A measure of the second class's probability in the place of the predicted one's."""
+    return lambda p, y, bins: measure(metrics.TopLabel(p[:, 1], y == 1), bins=bins, **options)
+
+
 OURS = {
     "ECE, (lo, hi]": metrics.ece,
-    "ECE, [lo, hi)": lambda p, y, bins: metrics.ece(p, y, bins=bins, closed="left"),
-    "ECE l2, (lo, hi]": lambda p, y, bins: metrics.ece(p, y, bins=bins, norm="l2"),
-    "ECE l2, [lo, hi)": lambda p, y, bins: metrics.ece(p, y, bins=bins, norm="l2", closed="left"),
+    "ECE, [lo, hi)": partial(metrics.ece, closed="left"),
+    "ECE l2, (lo, hi]": partial(metrics.ece, norm="l2"),
+    "ECE l2, [lo, hi)": partial(metrics.ece, norm="l2", closed="left"),
     "MCE, (lo, hi]": metrics.mce,
-    "MCE, [lo, hi)": lambda p, y, bins: metrics.mce(p, y, bins=bins, closed="left"),
+    "MCE, [lo, hi)": partial(metrics.mce, closed="left"),
     "equal mass, ties kept": metrics.ada_ece,
-    "equal mass l2, ties kept": lambda p, y, bins: metrics.ece(
-        p, y, bins=bins, norm="l2", binning="mass"
-    ),
-    "equal mass, largest gap": lambda p, y, bins: metrics.ece(
-        p, y, bins=bins, norm="max", binning="mass"
-    ),
+    "equal mass l2, ties kept": partial(metrics.ece, norm="l2", binning="mass"),
+    "equal mass, largest gap": partial(metrics.ece, norm="max", binning="mass"),
     "debiased l2, equal mass": metrics.debiased_ece,
-    "debiased l2, (lo, hi]": lambda p, y, bins: metrics.debiased_ece(
-        p, y, bins=bins, binning="width"
-    ),
+    "debiased l2, (lo, hi]": partial(metrics.debiased_ece, binning="width"),
     "smooth ECE": lambda p, y, bins: metrics.smooth_ece(p, y),
     "classwise, (lo, hi]": metrics.classwise_ece,
-    "event, (lo, hi]": lambda p, y, bins: metrics.ece(metrics.TopLabel(p[:, 1], y == 1), bins=bins),
-    "event, [lo, hi)": lambda p, y, bins: metrics.ece(
-        metrics.TopLabel(p[:, 1], y == 1), bins=bins, closed="left"
-    ),
-    "event, equal mass, ties kept": lambda p, y, bins: metrics.ada_ece(
-        metrics.TopLabel(p[:, 1], y == 1), bins=bins
-    ),
+    "event, (lo, hi]": event(metrics.ece),
+    "event, [lo, hi)": event(metrics.ece, closed="left"),
+    "event, equal mass, ties kept": event(metrics.ada_ece),
     "Brier, sum over classes": lambda p, y, bins: metrics.brier(p, y),
     "log loss": lambda p, y, bins: metrics.nll(p, y),
 }
@@ -88,50 +85,48 @@ def middle(p, y):
     return ece((np.ceil(p * 15) - 0.5).clip(0.5) / 15, y)
 
 
+def second(row):
+    return 1
+
+
+def quantiles(c, bins):
+    return np.quantile(c, np.arange(1, bins) / bins)
+
+
+def linspace(c, bins):
+    return np.linspace(0, 1, bins + 1)[1:-1]
+
+
+def between_ends(c, bins):
+    return np.linspace(c.min(), c.max(), bins + 1)[1:-1]
+
+
+def last(row):
+    return len(row) - 1 - row[::-1].argmax()
+
+
 MUTANTS = {  # how an ECE is written, and the convention that it follows; None for none
     "plain": (ece, "ECE, (lo, hi]"),
-    "left": (lambda p, y: ece(p, y, right=False), "ECE, [lo, hi)"),
-    "l2": (lambda p, y: ece(p, y, norm=2), "ECE l2, (lo, hi]"),
-    "l2, left": (lambda p, y: ece(p, y, norm=2, right=False), "ECE l2, [lo, hi)"),
+    "left": (partial(ece, right=False), "ECE, [lo, hi)"),
+    "l2": (partial(ece, norm=2), "ECE l2, (lo, hi]"),
+    "l2, left": (partial(ece, norm=2, right=False), "ECE l2, [lo, hi)"),
     "squares without a root": (lambda p, y: ece(p, y, norm=2) ** 2, None),
     "per cent": (lambda p, y: 100 * ece(p, y), None),
     "mean over bins": (lambda p, y: ece(p, y) / 15, None),
-    "14 bins": (
-        lambda p, y: ece(p, y, bins=14, edges=lambda c, b: np.linspace(0, 1, b + 1)[1:-1]),
-        "ECE, (lo, hi], one bin fewer",
-    ),
-    "first bin lost": (lambda p, y: ece(p, y, bins=15, lose=[0]), None),
-    "last bin lost": (lambda p, y: ece(p, y, lose=[14]), None),
-    "last of equal classes": (
-        lambda p, y: ece(p, y, predict=lambda row: len(row) - 1 - row[::-1].argmax()),
-        "ECE, last of equal classes predicted",
-    ),
-    "least likely class": (lambda p, y: ece(p, y, predict=np.argmin), None),
-    "always class 1": (lambda p, y: ece(p, y, predict=lambda row: 1), "event, (lo, hi]"),
-    "always class 1, left": (
-        lambda p, y: ece(p, y, predict=lambda row: 1, right=False),
-        "event, [lo, hi)",
-    ),
-    "edges by digitize": (
-        lambda p, y: ece(p, y, edges=lambda c, b: np.arange(1, b) / b, right=False),
-        "ECE, [lo, hi)",
-    ),
-    "float32 edges": (
-        lambda p, y: ece(p, y, edges=golden.float32),
-        "ECE, (lo, hi], edges in float32",
-    ),
-    "quantiles": (
-        lambda p, y: ece(p, y, edges=lambda c, b: np.quantile(c, np.arange(1, b) / b)),
-        "equal mass, quantiles, (lo, hi]",
-    ),
+    "14 bins": (partial(ece, bins=14, edges=linspace), "ECE, (lo, hi], one bin fewer"),
+    "first bin lost": (partial(ece, lose=[0]), None),
+    "last bin lost": (partial(ece, lose=[14]), None),
+    "last of equal classes": (partial(ece, predict=last), "ECE, last of equal classes predicted"),
+    "least likely class": (partial(ece, predict=np.argmin), None),
+    "always class 1": (partial(ece, predict=second), "event, (lo, hi]"),
+    "always class 1, left": (partial(ece, predict=second, right=False), "event, [lo, hi)"),
+    "float32 edges": (partial(ece, edges=golden.float32), "ECE, (lo, hi], edges in float32"),
+    "quantiles": (partial(ece, edges=quantiles), "equal mass, quantiles, (lo, hi]"),
     "quantiles, left": (
-        lambda p, y: ece(p, y, edges=lambda c, b: np.quantile(c, np.arange(1, b) / b), right=False),
+        partial(ece, edges=quantiles, right=False),
         "equal mass, quantiles, [lo, hi)",
     ),
-    "edges between the least and the largest": (
-        lambda p, y: ece(p, y, edges=lambda c, b: np.linspace(c.min(), c.max(), b + 1)[1:-1]),
-        None,
-    ),
+    "edges between the least and the largest": (partial(ece, edges=between_ends), None),
     "middle of the bin": (middle, None),
     "signed": (lambda p, y: p.max(1).mean() - (p.argmax(1) == y).mean(), None),
     "rounded to two digits": (lambda p, y: ece(p.astype(float).round(2), y), None),

@@ -63,22 +63,18 @@ def smooth_error_of_the_test(probs, labels, weights=None):
 
 
 ESTIMATES = {
-    "ece": estimate("ece"),
+    **{
+        name: estimate(name)
+        for name in (
+            *("ece", "mce", "ada_ece", "overconfidence_error", "signed_gap", "smooth_ece"),
+            *("accuracy", "classwise_ece", "nll", "brier", "brier_decomposition"),
+        )
+    },
     "ece_l2": estimate("ece", norm="l2", bins=10, closed="left"),
     "ece_mass": estimate("ece", binning="mass", bins=10),
-    "mce": estimate("mce"),
-    "ada_ece": estimate("ada_ece"),
     "ada_ece_of_many_bins": estimate("ada_ece", bins=500),
-    "overconfidence_error": estimate("overconfidence_error"),
-    "signed_gap": estimate("signed_gap"),
-    "smooth_ece": estimate("smooth_ece"),
-    "accuracy": estimate("accuracy"),
     "top_k_accuracy": estimate("top_k_accuracy", k=2),
     "confident_share": estimate("confident_share", threshold=0.7),
-    "classwise_ece": estimate("classwise_ece"),
-    "nll": estimate("nll"),
-    "brier": estimate("brier"),
-    "brier_decomposition": estimate("brier_decomposition"),
     "ece_by_group": group_errors,
     "reliability": parts_of_diagram,
     "reliability_mass": mass_diagram,

@@ -3,34 +3,14 @@
 import torch
 from torch.nn.functional import cross_entropy
 
-from calibkit.recalibration import (
-    BetaCalibrator,
-    BiasCorrectedTemperature,
-    HistogramBinning,
-    IsotonicCalibrator,
-    MatrixScaler,
-    ShrunkMatrixScaler,
-    StructuredMatrixScaler,
-    StructuredVectorScaler,
-    TemperatureEnsemble,
-    TemperatureScaler,
-    VectorScaler,
-    VennAbersCalibrator,
-)
+from calibkit import recalibration
 
 ALL = [
-    TemperatureScaler,
-    BiasCorrectedTemperature,
-    VectorScaler,
-    MatrixScaler,
-    ShrunkMatrixScaler,
-    StructuredVectorScaler,
-    StructuredMatrixScaler,
-    TemperatureEnsemble,
-    HistogramBinning,
-    IsotonicCalibrator,
-    VennAbersCalibrator,
-    BetaCalibrator,
+    kind
+    for name in recalibration.__all__
+    if isinstance(kind := getattr(recalibration, name), type)
+    and issubclass(kind, recalibration.Calibrator)
+    and kind is not recalibration.Calibrator
 ]
 
 
