@@ -19,7 +19,7 @@ STAND_INS = {  # for CUDA, for an Apple GPU, and for CUDA that is to add in one 
     "apple": {"float64": False},
     "deterministic": {"deterministic": True},
 }
-SUMMING = ("tests.test_entries_on_devices",)
+SUMMING = "tests.test_entries_on_devices"
 
 
 def pytest_collection_modifyitems(items):
