@@ -40,7 +40,7 @@ def own_predictions(right: np.ndarray, table, roles, options: Options) -> None:
         f"the labels in {label} are what the scores say in every one of {len(right)} rows: are "
         f"they the model's own predictions? Name the truth with --label, or --labels FILE; if they "
         f"are the truth, say --labels-are-true",
-        **({"label": other} if len(other) == 1 else {}),
+        *([("", {"label": other})] if len(other) == 1 else []),
     )
 
 
@@ -66,8 +66,7 @@ def sorted_scores(matrix, labels: pd.Series | np.ndarray, roles, table, options:
     row = np.asarray(matrix[0])[places]
     best = ordered[0] if row[0] >= row[-1] else ordered[-1]
     able = decisions(table, roles.label, columns)
-    needs = {"scores": [best], "predicted": able[0]} if able else {}
-    raise Unclear(why, **needs)
+    raise Unclear(why, *([("", {"scores": [best], "predicted": able[0]})] if able else []))
 
 
 def strange_columns(matrix, roles, table, options: Options) -> None:
@@ -158,17 +157,21 @@ def better_order(
         found = likeliest(pd.Series(np.array(classes)[labels]), unnamed, matrix, kind)
     counts = first_class(found)  # another order may as well be that of a model that is often wrong
     absence = f", and {absent:.0%} are predicted as classes that no label names" if absent else ""
-    ways = [("the columns are as they are named", {"columns_as_named": True})]
-    if found and found != classes and len(set(classes)) == len(set(found) & set(classes)):
+    ways: list[tuple[str, dict]] = [
+        ("the columns are as they are named", {"columns_as_named": True})
+    ]
+    shifted = bool(counts) and found != classes
+    if shifted:
+        ways = [("", {"classes": found})]
+    elif found and found != classes and len(set(classes)) == len(set(found) & set(classes)):
         ways.append((f"the columns stand for {', '.join(found)}", {"classes": found}))
     raise Unclear(
         f"the largest score is right in {mine:.1%} of the rows, in {best:.1%} if the labels are "
         f"assigned to other columns{absence}: say which label each column stands for, in their "
         f"order, with --classes{counts}, or name the column of labels with --label; "
         f"if all stands as it is named, say --columns-as-named",
-        *([] if counts and found != classes else ways),
-        sure=bool(counts),
-        **({"classes": found} if counts and found != classes else {}),
+        *ways,
+        sure=shifted,
     )
 
 

@@ -209,8 +209,8 @@ def scores(table: Any, label: list[str], able: list[list[str]], options: Options
     if len(own) == 1:
         fit = min((f for f in found if len(f.scores) == 1), key=lambda f: f.order[3:])
         own = fit.scores
-        stated = bare(own[0]) in USUAL or parts(own[0]) & names.SURE
-        stated = stated or (names.kind_of(own) and "p" not in parts(own[0]))
+        called = bare(own[0]) in USUAL or bool(parts(own[0]) & names.SURE)
+        stated = called or (names.kind_of(own) and "p" not in parts(own[0]))
         if fit.evidence < CLEARLY and not stated and not typed:
             return Unclear(why)
     if not typed:
@@ -261,8 +261,8 @@ def of_what(table: Any, label: list[str], score: str, why: str, **more: Any) -> 
         why += f"; or if {label[0]!r} says what is right, --kind confidence"
         if {*values} != {"0", "1"}:  # words: of what, the name says
             judged = parts(label[0]) & names.JUDGED or "correct" in map(str.casefold, values)
-            needs = {"label": label, "kind": "confidence"} if judged else {}
-            return Unclear(why, **more, **needs)
+            how = more | {"label": label, "kind": "confidence"}
+            return Unclear(why, *([("", how)] if judged else []))
     best, ways = meaning(table, score, label, able), []
     for value in values if len(values) == 2 else []:
         found, z = area(own, (words == value).to_numpy())

@@ -102,7 +102,7 @@ def _demand_whole(matrix, off: np.ndarray, share: float) -> None:
         f"{off.sum()} of {len(off)} rows hold no probabilities, but {mark} in row {row} (the first "
         f"is 0): if that stands for no value, say --missing={mark} and --drop-missing; if all are "
         f"logits, say --kind logits",
-        **({"missing": mark, "drop_missing": True} if (cells == cells[0][0]).all() else {}),
+        *([("", {"missing": mark, "drop_missing": True})] if (cells == cells[0][0]).all() else []),
     )
 
 
@@ -133,7 +133,7 @@ def _one(matrix, found: Content, columns: list[str], asked: str | None, answers:
         kind = "percent" if said == "percent" and high > 0 and scores.mean() > 0.5 else "probs"
         raise Unclear(f"{text}: say --kind {kind}, or --kind {said}", kind=kind)
     whole = bool((scores == np.round(scores)).all())
-    ways = {"logits": {"kind": "logits"}} if low < 0 or fits["percent"] else {}
+    ways: dict[str, dict] = {"logits": {"kind": "logits"}} if low < 0 or fits["percent"] else {}
     if high <= 0:
         ways["logarithms of probabilities"] = {"kind": "logprobs"}
     if fits["percent"]:

@@ -47,7 +47,7 @@ def strange(matrix: np.ndarray) -> np.ndarray:
     outside = ((matrix < 0) | (matrix > 1)).any(0)
     rest = matrix[:, ~outside]
     alone = outside.any() and rest.shape[1] > 1 and np.abs(rest.sum(1) - 1).max(initial=0) < 0.01
-    return outside & bool(alone)
+    return np.asarray(outside & bool(alone))
 
 
 def one_hot(table: Any, columns: list[str]) -> bool:

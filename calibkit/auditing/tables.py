@@ -222,8 +222,8 @@ def _decoded(content: bytes, name: str, encoding: str | None) -> tuple[str, list
     ways = []
     for one in ("cp1252", "cp1251", "euc_kr", "shift_jis", "gb18030"):
         with contextlib.suppress(UnicodeDecodeError):
-            head = content.decode(one).split("\n", 1)[0].strip()[:60]
-            ways.append((f"its first line is {head}", {"encoding": one}))
+            line = content.decode(one).split("\n", 1)[0].strip()[:60]
+            ways.append((f"its first line is {line}", {"encoding": one}))
     raise Unclear("its letters are no UTF-8: save it as UTF-8, or say their --encoding", *ways)
 
 
