@@ -245,10 +245,10 @@ def judge(
         )
     step = validate.number("step", step, 0, math.inf, open_high=True)
     mean, low, high = _on_grid(differences, step, level)
-    word = word_of(low, high, expect, margin, than)
+    word = _word(low, high, expect, margin, than)
     if word == "HOLDS" and control is not None:
         _, *other = _on_grid(control, step, level)
-        word = "NOT SPECIFIC" if word_of(*other, expect, margin, than) == "HOLDS" else word
+        word = "NOT SPECIFIC" if _word(*other, expect, margin, than) == "HOLDS" else word
     ends, marks = (mean, low, high), {"post_hoc": bool(post_hoc), "as_trained": bool(as_trained)}
     return Verdict(claim, statement, word, *ends, len(differences), level, than, **marks)
 
@@ -279,7 +279,7 @@ def judge_share(
     cases = validate.integer("cases", cases, 1)
     hits = validate.integer("hits", hits, 0, cases)
     low, high = stats.binomtest(hits, cases).proportion_ci(level)
-    word = word_of(low, high, expect, margin, than)
+    word = _word(low, high, expect, margin, than)
     ends = (hits / cases, float(low), float(high))
     return Verdict(claim, statement, word, *ends, cases, level, than, bool(post_hoc), "cases")
 
@@ -330,7 +330,7 @@ def interval(values: Sequence[float], *, level: float = 0.95) -> tuple[float, fl
     return float(mean), float(mean - half), float(mean + half)
 
 
-def word_of(low: float, high: float, expect: str, margin: float, than: float | None) -> str:
+def _word(low: float, high: float, expect: str, margin: float, than: float | None) -> str:
     """The word of the table in `judge`."""
     if low == high:
         return "INCONCLUSIVE"

@@ -100,7 +100,9 @@ def test_a_command_writes_a_page_whose_policy_forbids_every_connection(
 ):
     target = tmp_path / "new" / "page.html"
     assert __main__.main([command, str(target)]) == 0
-    assert capsys.readouterr().out.startswith("open ")
+    said = capsys.readouterr().out
+    assert said.startswith("open ")
+    assert ("page.html#class" in said) == (command == "own-diagram")
     text = page()
     assert target.read_text("utf-8") == text
     assert "default-src 'none'" in text

@@ -69,7 +69,7 @@ def test_the_word(values, options, expected):
     ],
 )
 def test_on_the_line_itself_nothing_is_decided(ends, line):
-    assert verdicts.word_of(*ends, *line) == "INCONCLUSIVE"
+    assert verdicts._word(*ends, *line) == "INCONCLUSIVE"
 
 
 @pytest.mark.parametrize("options", [{}, {"than": 0.9}, {"expect": "within", "margin": 2}])

@@ -5,13 +5,16 @@ import re
 import pytest
 
 from calibkit import __main__ as command
-from calibkit.course.explorers import library, stored
+from calibkit.course.explorers import Explorer, library, stored
 from calibkit.course.explorers.explorer import to_be_read
+from calibkit.course.explorers.plane import AllNetworks
 
 
 def test_all_kept_explorers_have_a_name():
     assert {"networks", "label_noise", "temperature"} <= set(library.names())
     assert len(library.names()) == len(set(library.names())) > 20
+    assert isinstance(library.explorer("networks"), AllNetworks)
+    assert isinstance(library.explorer("blend"), Explorer)
 
 
 def test_the_folder_holds_a_module_and_a_page_that_load_nothing(tmp_path):
