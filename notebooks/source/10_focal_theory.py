@@ -142,9 +142,11 @@ print(f"gamma {gamma:g}, truth {truth:.0%}: the mean loss is lowest at p = {p[me
 # ## 2. Eve: "Then I undo it"
 #
 # "If your loss bends the truth in a known way," says Eve, "I bend it back." Training ends where the two classes pull the output
-# equally hard. So she needs to know how strongly an image pulls it towards its label, compared with cross-entropy: the **gradient ratio**
+# equally hard. So she needs to know how strongly an image pulls it towards its label, compared with cross-entropy. Call cross-entropy $u$: then
+# $u=-\log p$, $p=e^{-u}$, and focal loss is $(1-e^{-u})^\gamma\,u$. How fast it changes with $u$, its derivative (product rule), is the
+# **gradient ratio**:
 #
-# $$g(p,\gamma)=(1-p)^\gamma-\gamma\,p\,(1-p)^{\gamma-1}\log p.$$
+# $$g(p,\gamma)=\frac{dL_\gamma}{du}=(1-p)^\gamma-\gamma\,p\,(1-p)^{\gamma-1}\log p.$$
 #
 # An image whose pull is weakened must be there more often to hold the balance. So divide the probability of each class by its own $g$, then
 # the results by their sum (Charoenphakdee et al. 2021). For example, gamma
@@ -376,9 +378,8 @@ plt.show()
 #
 # *Difficulty: medium · importance: medium · 10 minutes*
 #
-# Where does $g$ come from? Call cross-entropy $u$, so $u=-\log p$ and $p=e^{-u}$. Write focal loss with $u$ alone and
-# differentiate by $u$: this is $g$, and for one image the gradient of every weight is $g$ times that of cross-entropy
-# (chain rule). Write $g$ with $p$ again, and code it without a look at section 2.
+# For one image the gradient of every weight is $g$ times that of cross-entropy (chain rule). Do the step of section 2 yourself: differentiate
+# $(1-e^{-u})^\gamma\,u$ by $u$, write it with $p$ again, and code it without a look at section 2.
 
 # %%
 def my_gradient_ratio(p, gamma):

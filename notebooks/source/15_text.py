@@ -249,7 +249,8 @@ for reader in shown:
 #
 # </details>
 #
-# A *verdict* is the mean difference over the networks with its 95 % interval. HOLDS: all of the interval lies above 0.
+# A *verdict* is the mean difference over the networks with its 95 % interval. HOLDS: all of the interval lies above 0. (*Post hoc*: claimed
+# afterwards, when these numbers had been seen.)
 
 # %% tags=["nbval-check-output"]
 def gap_at(reader, words):

@@ -230,8 +230,8 @@ print(means.round(dict(zip(means.columns, [1, 1, 1, 2, 3, 1], strict=True))).to_
 #
 # </details>
 #
-# A *verdict* is the mean difference over three networks with its 95 % interval. HOLDS: all of the interval lies above 0. (With a
-# temperature for each it is undecided: [evidence](evidence/16_translation.ipynb).)
+# A *verdict* is the mean difference over three networks with its 95 % interval. HOLDS: all of the interval lies above 0. *Post hoc*:
+# claimed afterwards, when these numbers had been seen. (With a temperature for each it is undecided: [evidence](evidence/16_translation.ipynb).)
 
 # %% tags=["nbval-check-output"]
 def of(loss, column):

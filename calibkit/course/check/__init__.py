@@ -26,7 +26,7 @@ LESSONS = {
     "lesson_14_sample_prioritization": ("top_entropy", "selection_cost"),
     "lesson_15_text": ("masked_mean", "note_probability"),
     "lesson_16_translation": ("next_law", "masked_gap"),
-    "lesson_17_audit_your_model": ("group_z", "cross_fitted"),
+    "lesson_17_audit_your_model": ("group_z",),
     "lesson_18_estimators_in_depth": ("avoidable_brier",),
     "lesson_19_decisions": ("decision_regret", "cheapest_action"),
     "lesson_20_guarantees": ("conformal_threshold", "set_coverage", "group_thresholds"),

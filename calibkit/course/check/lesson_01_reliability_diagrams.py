@@ -88,6 +88,12 @@ def _without_ones(probs: Tensor, labels: Tensor, bins: int) -> Tensor:
     sums = torch.bincount(_left_closed(confidence[kept], bins), weights=gap[kept])
     return sums.abs().sum() / len(labels)
 
+def _added_once(probs: Tensor, labels: Tensor, bins: int) -> Tensor:
+    gap = probs.amax(dim=1).double() - (probs.argmax(dim=1) == labels).double()
+    sums = torch.zeros(bins, dtype=torch.float64)
+    sums[_bin(probs.amax(dim=1), bins)] += gap  # of the samples of a bin the last one stays
+    return sums.abs().sum() / len(labels)
+
 def _equal_mass(probs: Tensor, labels: Tensor, bins: int) -> Tensor:
     gap = probs.amax(dim=1).double() - (probs.argmax(dim=1) == labels).double()
     ranked = gap[probs.amax(dim=1).argsort()]
@@ -108,6 +114,8 @@ def _ece_of(confidence: Tensor, right: Tensor, bins: int) -> Tensor:
     "at 0.5.": (lambda p, y, bins: metrics.ece(p, y, bins=bins, closed="left"), _left_in_float32),
     "samples with confidence 1.0 fell out of your last bin. Bins are (lo, hi]: 1.0 belongs to the last.":
         _without_ones,
+    "`sums[index] += gap` adds once where a bin occurs in `index` several times. Add up with `torch.bincount`.":
+        _added_once,
     "your bins hold the same number of samples each. Here they have equal width: edges 0, 1/bins, 2/bins, "
     "..., 1.": _equal_mass,
     "you took the middle of the bin for its confidence. Take the mean confidence of the samples in it.":

@@ -108,6 +108,11 @@ def _law(rows: Tensor, p: Tensor, prefix: Tensor, words: int, fits: Tensor | Non
     place = len(prefix) if place is None else place
     return torch.zeros(words, dtype=torch.float64).index_add(0, rows[fits, place], p[fits])
 
+def _added_once(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
+    law, fits = torch.zeros(words, dtype=torch.float64), _begin(rows, prefix)
+    law[rows[fits, len(prefix)]] += p[fits]  # of the rows with one word the last stays
+    return law
+
 def _share(law: Tensor) -> Tensor:
     return law / law.sum()
 
@@ -121,6 +126,8 @@ def _all_later(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
     return _share(sum(_law(rows, p, prefix, words, place=place) for place in places))
 
 @exercise(cases=_translations(), mistakes={
+    "`law[index] += p` adds once where a word occurs in `index` several times. Add up with `index_add`.":
+        (_added_once, lambda *case: _share(_added_once(*case))),
     "your numbers do not sum to 1: divide by the probability of the prefix, which is their sum.": _law,
     "every translation that fits counts the same. Weigh each by its probability.":
         lambda rows, p, prefix, words: _share(_law(rows, torch.ones_like(p), prefix, words)),

@@ -1,4 +1,4 @@
-"""Auditing a model: groups, and a temperature that never saw the labels that judge it."""
+"""Auditing a model: groups."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,6 @@ import torch
 from torch import Tensor
 
 from calibkit.course.check.engine import exercise
-from calibkit.recalibration import TemperatureScaler
 
 
 # fmt: off
@@ -43,6 +42,12 @@ def _by_group(c: Tensor, h: Tensor, g: Tensor, of_group: Callable[[Tensor, Tenso
 def _z(c: Tensor, h: Tensor) -> Tensor:
     return (c - h).sum() / (c * (1 - c)).sum().sqrt()
 
+def _added_once(c: Tensor, h: Tensor, g: Tensor) -> Tensor:
+    off, variance = torch.zeros(2, int(g.max()) + 1, dtype=torch.float64)
+    off[g] += c - h.double()  # of the samples of a group the last one stays
+    variance[g] += c * (1 - c)
+    return off / variance.sqrt()
+
 def _spread(off: Tensor, free: int) -> Tensor:
     """The standard deviation as torch has it, without its warning; free: 1 to divide by n - 1."""
     square = (off - off.mean()).square().sum()
@@ -52,6 +57,8 @@ def _spread(off: Tensor, free: int) -> Tensor:
     r"bool tensor":
         "`correct` holds True and False, which cannot be subtracted. Turn it into numbers first: "
             "`correct.double()`."}, mistakes={
+    "`sums[groups] += x` adds once where a group occurs in `groups` several times. Add up with `torch.bincount`.":
+        _added_once,
     "this is the signed gap of each group. Divide the sum of confidence - hit by its standard deviation.":
         lambda c, h, g: _by_group(c, h, g, lambda c, h: (c - h).mean()),
     "this is the sum of confidence - hit. Divide it by its standard deviation.":
@@ -90,65 +97,3 @@ def _spread(off: Tensor, free: int) -> Tensor:
 def group_z(confidence, correct, groups):
     """The z of each group, (G,): the sum of confidence - hit over its standard deviation."""
     return _by_group(confidence, correct, groups, _z)
-
-def _halves(n: int, classes: int, steep: float, seed: int, *,
-        share: float = 0.5) -> tuple[Tensor, Tensor, Tensor]:
-    """Logits too steep by one factor in the first half and by twice that in the second."""
-    generator = torch.Generator().manual_seed(seed)
-    z = 1.5 * torch.randn(n, classes, generator=generator, dtype=torch.float64)
-    labels = torch.multinomial(z.softmax(dim=1), 1, generator=generator)[:, 0]
-    first = torch.zeros(n, dtype=torch.bool)
-    first[torch.randperm(n, generator=generator)[: round(share * n)]] = True
-    return torch.where(first[:, None], steep * z, 2 * steep * z), labels, first
-
-HALVED = {
-    "80 rows that are too sure, 4 classes": _halves(80, 4, 2.0, 0),
-    "60 rows that are too cautious, 3 classes": _halves(60, 3, 0.4, 1),
-    "90 rows, 6 classes": _halves(90, 6, 1.0, 2),
-    "two parts of different size": _halves(80, 3, 1.5, 3, share=0.3),
-    "two classes only": _halves(70, 2, 1.2, 6),
-}
-
-def _temperature(z: Tensor, y: Tensor) -> float:
-    return TemperatureScaler().fit(z.double().clone(), y).temperature
-
-def _crossed(z: Tensor, y: Tensor, first: Tensor, *, own: bool = False) -> Tensor:
-    z = z.double()
-    of_first = _temperature(z[first], y[first])
-    of_second = _temperature(z[~first], y[~first])
-    mine, other = (of_first, of_second) if own else (of_second, of_first)
-    return z / torch.where(first, mine, other)[:, None].double()
-
-def _one(z: Tensor, T: float) -> Tensor:
-    return (z.double() / T).softmax(dim=1)
-
-@exercise(cases=HALVED, slips={
-    r"already fitted|fitted on|LeakageError|very":
-        "the scaler refuses the rows that it was fitted on. It is to transform the other part."},
-    tolerance=2e-3, mistakes={
-    "each part is divided by its own temperature, which has seen the labels that judge it. "
-    "Exchange the two.": lambda z, y, first: _crossed(z, y, first, own=True).softmax(dim=1),
-    "one temperature of all rows has seen all labels. Fit one on each part.":
-        lambda z, y, first: _one(z, _temperature(z, y)),
-    "all rows are divided by the temperature of the first part, which the first part has helped "
-    "to choose.": lambda z, y, first: _one(z, _temperature(z[first], y[first])),
-    "all rows are divided by the temperature of the second part, which the second part has helped "
-    "to choose.": lambda z, y, first: _one(z, _temperature(z[~first], y[~first])),
-    "the mean of the two temperatures has seen the labels of both parts. Keep them apart.":
-        lambda z, y, first: _one(z, (_temperature(z[first], y[first]) + _temperature(z[~first],
-            y[~first])) / 2),
-    "these are the divided logits. The softmax is missing.":
-        lambda z, y, first: _crossed(z, y, first),
-    "you multiplied by the temperature. Divide the logits by it.":
-        lambda z, y, first: (z.double() ** 2 / _crossed(z, y, first)).softmax(dim=1),
-    # less 1, which changes no softmax: a scaler refuses rows that sum to 1
-    "a softmax was taken of probabilities. Divide the logits by T, then one softmax.":
-        lambda z, y, first: _crossed(z.double().softmax(dim=1) - 1, y, first).softmax(dim=1),
-    "the rows have changed their order. Write each part back to its own rows.":
-        lambda z, y, first: torch.cat([_crossed(z, y, first)[first],
-            _crossed(z, y, first)[~first]]).softmax(dim=1),
-    "this is the softmax of the logits as they were: no temperature was applied.":
-        lambda z, y, first: z.double().softmax(dim=1)})
-def cross_fitted(logits, labels, first):
-    """Probabilities (n, K): each part of the rows at the temperature of the other part."""
-    return _crossed(logits, labels, first).softmax(dim=1)

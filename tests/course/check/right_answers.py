@@ -465,33 +465,6 @@ GROUP_Z = [
         for k in g.unique()],
 ]
 
-def cross_loop(logits, labels, first):
-    cooled = torch.empty_like(logits)
-    for part in (first, ~first):
-        scaler = TemperatureScaler().fit(logits[~part], labels[~part])
-        cooled[part] = scaler.transform(logits[part])
-    return cooled.softmax(dim=1)
-
-def cross_probs(logits, labels, first):
-    out = torch.zeros_like(logits)
-    out[first] = TemperatureScaler().fit(logits[~first], labels[~first]).probs(logits[first])
-    out[~first] = TemperatureScaler().fit(logits[first], labels[first]).probs(logits[~first])
-    return out
-
-def cross_bounded(logits, labels, first):
-    def best(z, y):
-        nll = minimize_scalar(lambda u: F.cross_entropy(z / math.exp(u), y).item(), bounds=(-4, 4),
-            method="bounded", options={"xatol": 1e-7})
-        return math.exp(nll.x)
-    a, b = best(logits[first], labels[first]), best(logits[~first], labels[~first])
-    return F.softmax(logits / torch.where(first, b, a)[:, None], dim=1)
-
-CROSS_FITTED = [
-    cross_loop, cross_probs, cross_bounded,
-    lambda z, y, f: torch.where(f[:, None], z / TemperatureScaler().fit(z[~f], y[~f]).temperature,
-        z / TemperatureScaler().fit(z[f], y[f]).temperature).softmax(1),
-]
-
 def top_entropy_loop(probs, share):
     found = []
     for row in probs.double().tolist():

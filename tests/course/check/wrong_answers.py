@@ -65,7 +65,14 @@ def skips_first_bin(p, y, bins):
     _n, c, h = pieces(p, y, bins)
     return ((c - h).abs()[1:]).sum() / len(y)
 
+def ece_added_once(p, y, b):
+    confidence, said = p.double().max(1)
+    gaps = torch.zeros(b, dtype=torch.float64)
+    gaps[(confidence * b).ceil().long().clamp(1, b) - 1] += confidence - (said == y).double()
+    return gaps.abs().sum() / len(y)
+
 ECE = [
+    (ece_added_once, "adds once"),
     (skips_first_bin, None),
     (lambda p, y, b: metrics.ece(p, y, bins=max(b - 1, 1)), "bins - 1"),
     (lambda p, y, b: metrics.ece(p, y, bins=20), "took 20"),
@@ -435,7 +442,13 @@ def added(values, g):
 def z_by_group(c, h, g, power=0.5):
     return added(c - h.double(), g) / added(c * (1 - c), g) ** power
 
+def z_added_once(c, h, g):
+    table = torch.zeros(int(g.max()) + 1, 2, dtype=torch.float64)
+    table[g] += torch.stack([c - h.double(), c * (1 - c)], dim=1)
+    return table[:, 0] / table[:, 1].sqrt()
+
 GROUP_Z = [
+    (z_added_once, "adds once"),
     (lambda c, h, g: added(c - h.double(), g) / torch.bincount(g), "signed gap"),
     (lambda c, h, g: added(c - h.double(), g), "Divide it by its standard deviation"),
     (lambda c, h, g: -z_by_group(c, h, g), "sign is reversed"),
@@ -446,35 +459,8 @@ GROUP_Z = [
     (lambda c, h, g: z_by_group(c, h, g).max(), None),
 ]
 
-def cooled_by(z, T):
-    return (z.double() / T).softmax(1)
-
 def fitted_T(z, y):
     return TemperatureScaler().fit(z.clone(), y).temperature
-
-def parts(z, y, first):
-    return fitted_T(z[first], y[first]), fitted_T(z[~first], y[~first])
-
-def crossing(z, y, first, own=False):
-    a, b = parts(z, y, first)
-    return z / (torch.where(first, a, b) if own else torch.where(first, b, a)).double()[:, None]
-
-def refused_by_the_scaler(logits, labels, first):
-    out = torch.empty_like(logits)
-    for part in (first, ~first):
-        scaler = TemperatureScaler().fit(logits[part], labels[part])
-        out[part] = scaler.transform(logits[part])
-    return out.softmax(1)
-
-CROSS_FITTED = [
-    (refused_by_the_scaler, "transform the other part"),
-    (lambda z, y, f: crossing(z, y, f, own=True).softmax(1), "own temperature"),
-    (lambda z, y, f: cooled_by(z, fitted_T(z, y)), "seen all labels"),
-    (lambda z, y, f: cooled_by(z, parts(z, y, f)[0]), "of the first part"),
-    (lambda z, y, f: crossing(z, y, f).log_softmax(1), None),
-    (lambda z, y, f: crossing(z, y, f).softmax(0), None),
-    (lambda z, y, f: crossing(z, y, f).softmax(1).amax(1), None),
-]
 
 def order_of(worth, share):
     return worth.argsort(descending=True, stable=True)[: round(share * len(worth))].sort().values
@@ -523,7 +509,13 @@ def summed(rows, p, prefix, words, fits=None):
 def share(law):
     return law / law.sum()
 
+def law_added_once(r, p, x, w):
+    law, fits = torch.zeros(w, dtype=torch.float64), fitting(r, x)
+    law[r[fits, len(x)]] += p[fits]
+    return law / law.sum()
+
 NEXT_LAW = [
+    (law_added_once, "adds once"),
     (lambda r, p, x, w: summed(r, p, x, w), "do not sum to 1"),
     (lambda r, p, x, w: share(summed(r, torch.ones_like(p), x, w)), "counts the same"),
     (lambda r, p, x, w: summed(r, p, x, w, torch.ones(len(r)) > 0), "whose first words"),
