@@ -20,7 +20,7 @@ explorers.stored("subset_share")
 #
 # </details>
 #
-# **Time.** 35 minutes; 15 more for what may be left out.
+# **Time.** 35 minutes; 15 more for the homework, which may be left out.
 #
 # **Needs.** [08 Temperature](08_temperature.ipynb).
 
@@ -167,7 +167,8 @@ print(f"noise {noise}, {epochs} epochs: {1000 * wrong:.0f} of 1,000 new images a
 # %%
 for rule in rules:
     wrong, gap = (values(column, rule, 0.4, schedules[0]) for column in ("wrong", "test_gap"))
-    print(f"{rule}: {wrong.mean():.0f} of 1,000 wrong ({wrong.min():.0f} to {wrong.max():.0f} over the networks), "
+    low, mean, high = wrong.min(), wrong.mean(), wrong.max()
+    print(f"{rule}: {mean:.0f} of 1,000 wrong ({low:.0f} to {high:.0f} over the networks), "
           f"confidence minus accuracy {gap.mean():+.1%}")
 
 # %% [markdown]
@@ -243,8 +244,9 @@ fig, ax = plt.subplots(figsize=(7, 3.4))
 _ = ax.axhline(0, color=palette.GREY, ls="--")
 told = []
 for place, noise in enumerate(noises):
-    more = np.array([values("wrong", "least sure tenth", noise, epochs) - values("wrong", "random tenth", noise, epochs)
-                     for epochs in schedules])
+    least, chance = (np.array([values("wrong", rule, noise, epochs) for epochs in schedules])
+                     for rule in ("least sure tenth", "random tenth"))
+    more = least - chance
     role = palette.group(place, f"noise {noise:g}")
     _ = ax.plot(schedules, more.mean(axis=1), **role.line())
     _ = ax.plot(schedules, more, color=role.colour, marker=".", ls="", alpha=0.5)
@@ -253,8 +255,8 @@ _ = ax.set(xscale="log", xlabel="epochs (log)", ylabel="wrong of 1,000:\nleast s
 _ = ax.set_xticks(schedules, schedules)
 _ = ax.minorticks_off()
 _ = ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
-_ = alt_text.note(ax, f"Of 1,000 new images, how many more are wrong with the least sure than with a random tenth, after "
-                      f"{', '.join(map(str, schedules))} epochs: {'; '.join(told)}. A dot is a pair of networks.")
+_ = alt_text.note(ax, "Of 1,000 new images, how many more are wrong with the least sure than with a random tenth, "
+                      f"after {', '.join(map(str, schedules))} epochs: {'; '.join(told)}. A dot: a pair of networks.")
 plt.show()
 
 # %% [markdown]

@@ -23,7 +23,7 @@ explorers.stored("audit_power")
 #
 # </details>
 #
-# **Time.** 45 minutes; 40 more for what may be left out, such as a deployed network on your own files; 60 more for the project.
+# **Time.** 45 minutes; 40 more for the homework, a deployed network on your own files; 60 more for the project.
 #
 # **Needs.** [01 Reliability diagrams](01_reliability_diagrams.ipynb) and [08 Temperature](08_temperature.ipynb).
 
@@ -388,8 +388,8 @@ one = abs(whole.temperatures - 1).argmin()  # the row of T = 1
 
 def told(words, walk):
     sure = walk.confidence[one]
-    print(f"{words}: {len(sure):,} files, {sure.mean():.1%} sure, {walk.right.mean():.1%} right; above 99 % sure "
-          f"on {(sure > 0.99).mean():.0%}, right on {walk.right[sure > 0.99].mean():.1%} of these")
+    print(f"{words}: {len(sure):,} files, {sure.mean():.1%} sure, {walk.right.mean():.1%} right; above 99 % "
+          f"sure on {(sure > 0.99).mean():.0%}, right on {walk.right[sure > 0.99].mean():.1%} of these")
 
 
 told("whole files", whole)
@@ -406,7 +406,8 @@ told("whole files", whole)
 # %%
 surest = ~whole.right & (whole.confidence[one] > 0.99)
 table = pd.DataFrame({"the ending": whole.meant[surest], "the network": whole.said[surest]})
-print(f"{surest.sum()} mistakes above 99 %; right if the ending is wrong each time: {(whole.right | surest).mean():.1%}")
+print(f"{surest.sum()} mistakes above 99 %; right if the ending is wrong each time: "
+      f"{(whole.right | surest).mean():.1%}")
 table.value_counts().head(8).to_frame("files")
 
 # %% [markdown]
@@ -435,8 +436,9 @@ for words, walk in {"whole files": whole, "first 64 bytes": first}.items():
 for words, walk in {"whole files": whole, "first 64 bytes": first}.items():
     sure, many = walk.confidence[cool], walk.trusted.sum()
     named = np.argsort(-sure)[:many]  # the surest, as many as the makers trust
-    print(f"{words}: {many / len(sure):.0%} named, wrong {1 - walk.right[walk.trusted].mean():.1%} with the makers' "
-          f"thresholds, {1 - walk.right[named].mean():.1%} with one")
+    makers, ours = (1 - walk.right[which].mean() for which in (walk.trusted, named))
+    print(f"{words}: {many / len(sure):.0%} named, wrong {makers:.1%} with the makers' thresholds, "
+          f"{ours:.1%} with one")
 
 # %% [markdown]
 # On whole files it makes no difference. On the first 64 bytes the thresholds of single types leave fewer wrong: what differs between types no one
@@ -446,7 +448,7 @@ for words, walk in {"whole files": whole, "first 64 bytes": first}.items():
 # nothing of them is kept. Move the slider through the surest mistakes: who is wrong, the network or the name?
 
 # %%
-folders = []  # change me, such as ["/home/me/Documents"]
+folders = []  # change me: ["~/Documents"]
 if folders:
     mine = file_types.walk(folders)
     told("my files", mine)

@@ -75,7 +75,9 @@ def test_it_compares_its_verdicts_and_no_trained_number_beside_them(lesson):
     checked = [c for c in lint.code_cells(committed(lesson)) if lint.compared(c)]
     assert all(c.outputs for c in checked)
     lines = [line for c in checked for line in pattern.printed(c).splitlines()]
-    assert re.search(r"HOLDS|REVERSED|INCONCLUSIVE", "".join(lines)), "no verdict is compared"
+    word = re.search(r"HOLDS|REVERSED|INCONCLUSIVE", "".join(lines))
+    evidence = lesson.notebook.parent.name == "evidence"
+    assert word or not (checked or evidence), "no verdict is compared"
     plain = [line for line in lines if line and not VERDICT.match(line)]
     told = {line for line in plain if not verdicts.conclusion(line)}
     computed = {"01", "18"}

@@ -98,7 +98,9 @@ def scores(contents: Iterable[bytes]) -> np.ndarray:
 def found(folders: Iterable[Path | str], most: int = 40, seed: int = 0) -> list[Path]:
     """Files below `folders` whose ending names one type, at most `most` of an ending."""
     meant, by_ending = network().meant, dict[str, list[Path]]()
-    for path in sorted({path for folder in folders for path in Path(folder).rglob("*.*")}):
+    for path in sorted(
+        {path for folder in folders for path in Path(folder).expanduser().rglob("*.*")}
+    ):
         ending = path.suffix[1:].lower()
         if ending in meant and path.is_file() and path.stat().st_size >= 64:
             by_ending.setdefault(ending, []).append(path)
