@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from urllib.parse import unquote, urldefrag
+
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+from calibkit.course import pages
 
 # A step is timed inside the page: from the key press to the frame in which the new picture stands.
 TIME_A_STEP = """(root, limit) => {
@@ -118,7 +122,7 @@ def watched(
     """
     context = browser.new_context(
         viewport={"width": width, "height": height},
-        offline=home == "file:",
+        offline=home.startswith("file:"),
         reduced_motion="no-preference" if motion else "reduce",
     )
     page, seen = context.new_page(), []
@@ -218,22 +222,29 @@ def walk_all(page, face: Face, where: str, visit: Visit) -> None:
             visit.complaints += problems
 
 
-def visit_page(browser, path: Path, shots: Path | None = None) -> Visit:
-    """Open an exported page from its file, offline, and try everything on it."""
+def visit_page(browser, path: Path, also: Callable = lambda page: None) -> Visit:
+    """Open an exported page from its file, offline, and try everything on it; then `also(page)`."""
     with watched(browser) as (page, seen):
         page.goto(path.as_uri())
         # a slider is ready when its script has run; a dead one is found by walking
         page.wait_for_timeout(300)
         visit = Visit()
-        if shots:
-            page.screenshot(path=shots / f"page_{path.stem}.png", full_page=True)
         page.evaluate(UNFOLD)
         walk_all(page, EXPORTED, path.stem, visit)
         visit.complaints += [f"TeX: {words}" for words in page.evaluate(TEX_LEFT_OVER)]
         visit.complaints += [f"formula: {words}" for words in page.evaluate(UNDRAWN_FORMULAS)]
         visit.complaints += dead_links(page, path)
+        also(page)
         visit.complaints += seen
     return visit
+
+
+def as_page(explorer, path: Path) -> Path:
+    """An explorer as a page without a kernel."""
+    output = new_output("execute_result", {"text/html": explorer.html()})
+    notebook = new_notebook(cells=[new_code_cell("explorer", outputs=[output])])
+    path.write_text(pages.export(notebook, trust=True), encoding="utf-8")
+    return path
 
 
 def sliders_in(notebook: Path) -> int:

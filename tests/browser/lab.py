@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
+from nbformat.v4 import new_code_cell, new_notebook
 
-from calibkit.course import jupyter
+from calibkit.course import execution, jupyter
 from tests.browser.drive import LIVE, Visit, walk_all, watched
 
 # All cells stay in the page, however long the notebook; nothing is asked of the network.
@@ -45,10 +46,16 @@ STATE = """() => {
 
 @dataclass(frozen=True)
 class Lab:
-    """A running JupyterLab: where it answers and which word it asks for."""
+    """A running JupyterLab: where it answers, which word it asks for, where it works."""
 
     home: str
     token: str
+    work: Path
+
+    @property
+    def folder(self) -> Path:
+        """The notebooks that it shows."""
+        return self.work / "notebooks"
 
     def ask(self, path: str, method: str = "GET"):
         """Ask its programming interface."""
@@ -61,7 +68,8 @@ class Lab:
             return json.loads(answer.read() or "null")
 
     def address(self, name: str) -> str:
-        return f"{self.home}/lab/workspaces/{name}/tree/{name}.ipynb?reset&token={self.token}"
+        workspace = name.replace("/", "-")
+        return f"{self.home}/lab/workspaces/{workspace}/tree/{name}.ipynb?reset&token={self.token}"
 
     def forget(self) -> None:
         """End every kernel, so that one notebook at a time holds memory."""
@@ -70,18 +78,18 @@ class Lab:
 
 
 @contextmanager
-def running(notebooks: Path, work: Path, *, dark: bool = False) -> Iterator[Lab]:
-    """JupyterLab over a folder of notebooks; `work` takes its settings and its log."""
+def running(work: Path) -> Iterator[Lab]:
+    """JupyterLab over work/notebooks; `work` takes its settings and its log."""
     token, port = secrets.token_hex(16), _free_port()
-    lab = Lab(f"http://127.0.0.1:{port}", token)
+    lab = Lab(f"http://127.0.0.1:{port}", token, work)
     command = [
         *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
         *(f"--port={port}", "--ServerApp.port_retries=0", f"--IdentityProvider.token={token}"),
-        f"--ServerApp.root_dir={notebooks}",
+        f"--ServerApp.root_dir={lab.folder}",
     ]
     with (work / "lab.log").open("w", encoding="utf-8") as log:
         server = subprocess.Popen(
-            command, cwd=notebooks, env=_environment(work, dark), stdout=log, stderr=log
+            command, cwd=lab.folder, env=environment(work), stdout=log, stderr=log
         )
         try:
             _await(lab, server, work / "lab.log")
@@ -100,13 +108,17 @@ def _free_port() -> int:
         return listener.getsockname()[1]
 
 
-def _environment(work: Path, dark: bool) -> dict[str, str]:
+def set_up(work: Path, name: str, values: dict) -> None:
+    """Write the settings of an extension, which a page reads when it is opened."""
+    path = work / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(values), encoding="utf-8")
+
+
+def environment(work: Path) -> dict[str, str]:
     """The user's own settings and workspaces stay as they are."""
-    themes = {"apputils-extension/themes": {"theme": "JupyterLab Dark"}} if dark else {}
-    for name, values in (SETTINGS | themes).items():
-        path = work / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(values), encoding="utf-8")
+    for name, values in SETTINGS.items():
+        set_up(work, name, values)
     return os.environ | {
         "JUPYTERLAB_SETTINGS_DIR": str(work / "settings"),
         "JUPYTERLAB_WORKSPACES_DIR": str(work / "workspaces"),
@@ -138,8 +150,12 @@ def at_scale(notebook, scale: str):
     return notebook
 
 
-def write(notebook, folder: Path, name: str) -> None:
-    nbformat.write(notebook, folder / f"{name}.ipynb")
+def write(lab: Lab, name: str, *cells: str) -> None:
+    """A notebook of some code cells."""
+    made = new_notebook(
+        cells=[new_code_cell(cell) for cell in cells], metadata={"kernelspec": execution.KERNEL}
+    )
+    nbformat.write(made, lab.folder / f"{name}.ipynb")
 
 
 def open_notebook(page, lab: Lab, name: str) -> None:
@@ -191,7 +207,7 @@ def visit_notebook(browser, lab: Lab, name: str, shots: Path | None = None) -> V
         broken = page.get_by_text("Error displaying widget").count()
         visit.complaints += [f"{broken} widgets could not be shown"] * bool(broken)
         if shots:
-            _shoot(page, shots, name)
+            _shoot(page, shots, name.replace("/", "_"))
         visit.complaints += seen
     lab.forget()
     return visit

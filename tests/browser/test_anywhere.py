@@ -2,15 +2,14 @@
 
 import functools
 import http.server
+import shutil
 import threading
 
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook
 
-from calibkit.course import execution
 from calibkit.course.explorers import library
-from tests.browser import axe, lab
-from tests.browser.drive import EXPORTED, HANDLE, LIVE, Visit, walk_all, watched
+from tests.browser import lab as labs
+from tests.browser.drive import EXPORTED, HANDLE, Visit, walk_all, watched
 
 NAMES = ("focal_practice", "networks")  # a face each
 PAGE = """<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>Of somebody else</title>
@@ -62,18 +61,14 @@ def served(folder):
         server.shutdown()
 
 
-def test_the_page_works_from_a_disk(browser, folder, build, remember):
-    visit, script = Visit(), axe.script(build.parent / "axe")
-    with watched(browser, width=390) as (page, seen):
-        page.goto((folder / "index.html").as_uri())
-        page.locator(".picture svg").first.wait_for()
-        walk_all(page, EXPORTED, f"anywhere {folder.name}", visit)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390
-        found = axe.violations(page, page.locator("html"), script, axe.EVERY) if script else []
-        page.screenshot(path=build / f"anywhere_{folder.name}.png", full_page=True)
-    assert found == []
-    remember(visit.walks)
-    assert visit.complaints + seen == []
+def test_the_page_works_from_a_disk(visit, accessible, folder, remember):
+    page, done = visit(folder / "index.html", width=390), Visit()
+    page.locator(".picture svg").first.wait_for()
+    walk_all(page, EXPORTED, f"anywhere {folder.name}", done)
+    remember(done.walks)
+    assert done.complaints == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    accessible(page)
 
 
 def test_a_page_of_somebody_else_shows_it_twice(browser, served, folder, remember):
@@ -102,17 +97,10 @@ def test_a_book_shows_it_in_a_shadow_root(browser, served):
     assert seen == []
 
 
-def test_jupyterlab_shows_the_same_file_without_calibkit(browser, folder, remember):
-    code = CELL.format(name=folder.name)
-    notebook = new_notebook(cells=[new_code_cell(code)], metadata={"kernelspec": execution.KERNEL})
-    visit = Visit()
-    lab.write(notebook, folder, "own")
-    work = folder.parent / f"{folder.name}_lab"
-    work.mkdir()
-    with lab.running(folder, work) as running, watched(browser, home=running.home) as (page, seen):
-        lab.open_notebook(page, running, "own")
-        assert lab.restart_and_run_all(page) == "done"
-        page.locator(".calibkit-explorer .picture svg").first.wait_for()
-        walk_all(page, LIVE, f"own notebook, {folder.name}", visit)
-    remember(visit.walks)
-    assert visit.complaints + seen == []
+def test_jupyterlab_shows_the_same_file_without_calibkit(browser, lab, folder, remember):
+    shutil.copy(folder / f"{folder.name}.mjs", lab.folder)
+    labs.write(lab, f"own_{folder.name}", CELL.format(name=folder.name))
+    done = labs.visit_notebook(browser, lab, f"own_{folder.name}")
+    remember(done.walks)
+    assert done.complaints == []
+    assert done.walks

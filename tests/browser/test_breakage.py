@@ -1,12 +1,11 @@
 """Pages and notebooks broken on purpose: each kind of damage must be noticed."""
 
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from calibkit.course import execution, pages
 from calibkit.course.explorers import Explorer, Frame, Slider
 from calibkit.pictures import svg
-from tests.browser import drive, lab
+from tests.browser import drive
+from tests.browser.lab import visit_notebook, write
 
 
 def frame(n):
@@ -14,15 +13,14 @@ def frame(n):
     return Frame((svg.picture(200, 100, dot),), f"the dot is at {n}")
 
 
-def small_page(change=None, explorer=None):
+def small_page(path, change=None, explorer=None):
     """A page with one slider, damaged by `change`."""
     explorer = explorer or Explorer(frame, Slider("place", [1, 2, 3]), description="A dot.")
-    output = new_output("display_data", {"text/html": explorer.html()})
-    cells = [new_markdown_cell("# A page"), new_code_cell("explorer", outputs=[output])]
-    html = pages.export(new_notebook(cells=cells), trust=True)
+    html = drive.as_page(explorer, path).read_text(encoding="utf-8")
     changed = change(html) if change else html
     assert change is None or changed != html, "the damage was not done"
-    return changed
+    path.write_text(changed, encoding="utf-8")
+    return path
 
 
 @pytest.fixture(autouse=True)
@@ -30,14 +28,19 @@ def impatient(monkeypatch):
     monkeypatch.setattr(drive, "HANG", 1_000)
 
 
-def complaints(browser, build, html):
-    path = build / "small.html"
-    path.write_text(html, encoding="utf-8")
-    return "; ".join(drive.visit_page(browser, path).complaints)
+@pytest.fixture
+def complaints(browser, tmp_path):
+    """What a visit of a small page complains of."""
+
+    def complaints(*damage):
+        path = small_page(tmp_path / "small.html", *damage)
+        return "; ".join(drive.visit_page(browser, path).complaints)
+
+    return complaints
 
 
-def test_a_good_page_draws_no_complaint(browser, build):
-    assert complaints(browser, build, small_page()) == ""
+def test_a_good_page_draws_no_complaint(complaints):
+    assert complaints() == ""
 
 
 def into_body(extra):
@@ -79,13 +82,13 @@ def swap(old, new):
         (into_body('<a href="#nowhere">gone</a>'), "link: #nowhere"),
     ],
 )
-def test_a_broken_page_is_noticed(browser, build, change, noticed):
-    assert noticed in complaints(browser, build, small_page(change))
+def test_a_broken_page_is_noticed(complaints, change, noticed):
+    assert noticed in complaints(change)
 
 
-def test_equal_pictures_are_noticed(browser, build):
+def test_equal_pictures_are_noticed(complaints):
     frozen = Explorer(lambda n: Frame(("<svg/>",), str(n)), Slider("n", [1, 2]), description="d")
-    assert "did not change after 1" in complaints(browser, build, small_page(explorer=frozen))
+    assert "did not change after 1" in complaints(None, frozen)
 
 
 HEAD = """\
@@ -108,14 +111,6 @@ LOUD = "from IPython.display import Javascript\nJavascript('console.error(\"brok
 FAR = "from IPython.display import HTML\nHTML('<img src=\"https://example.org/x.png\">')"
 
 
-@pytest.fixture(scope="module")
-def small_lab(build):
-    work = build / "small"
-    (work / "notebooks").mkdir(parents=True)
-    with lab.running(work / "notebooks", work) as running:
-        yield running, work / "notebooks"
-
-
 @pytest.mark.parametrize(
     ("code", "noticed"),
     [
@@ -128,11 +123,8 @@ def small_lab(build):
     ],
     ids=["good", "raises", "frozen", "broken", "loud", "far"],
 )
-def test_a_broken_notebook_is_noticed(browser, small_lab, code, noticed, request):
-    running, folder = small_lab
+def test_a_broken_notebook_is_noticed(browser, lab, code, noticed, request):
     name = request.node.callspec.id
-    cells = [new_code_cell(HEAD), new_code_cell(code)]
-    notebook = new_notebook(cells=cells, metadata={"kernelspec": execution.KERNEL})
-    lab.write(notebook, folder, name)
-    said = "; ".join(lab.visit_notebook(browser, running, name).complaints)
+    write(lab, name, HEAD, code)
+    said = "; ".join(visit_notebook(browser, lab, name).complaints)
     assert noticed in said if noticed else said == ""

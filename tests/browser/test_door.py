@@ -12,7 +12,6 @@ import pytest
 
 from calibkit.course import checkout, open_pages
 from tests.browser import axe
-from tests.browser.drive import watched
 
 ROWS = "label,p_cat,p_dog\n" + "dog,0.08,0.92\ncat,0.71,0.29\ncat,0.20,0.80\n" * 60
 TWO_MINUTES = 120  # seconds, of somebody who reads; a script needs a part of them
@@ -38,54 +37,46 @@ def unpacked(tmp_path_factory):
     return folder
 
 
-def test_from_the_zip_the_readme_leads_to_pages_that_lead_to_each_other(browser, zipped):
+def test_from_the_zip_the_readme_leads_to_pages_that_lead_to_each_other(visit, zipped):
     readme = (zipped / "README.md").read_text(encoding="utf-8")
     pages = [zipped / path for path in re.findall(r"\((notebooks/open/[^)]+)\)", readme)]
     assert [page.name for page in pages] == list(open_pages.WORDS)
     for path in pages:
         assert path.stat().st_size <= open_pages.LIGHT[path.name]
-        with watched(browser) as (page, seen):
-            page.goto(path.as_uri())
-            links = page.locator("a[href]").evaluate_all("links => links.map(link => link.href)")
-            local = {urlsplit(link).path.rpartition("/")[2] for link in links if "file:" in link}
-            assert local == set(open_pages.WORDS)
-            for name, words in open_pages.WORDS.items():
-                page.get_by_role("navigation").get_by_role("link", name=words, exact=True).click()
-                page.wait_for_url((path.parent / name).as_uri())
-                assert page.get_by_role("heading", level=1).first.is_visible()
-        assert seen == []
+        page = visit(path)
+        links = page.locator("a[href]").evaluate_all("links => links.map(link => link.href)")
+        local = {urlsplit(link).path.rpartition("/")[2] for link in links if "file:" in link}
+        assert local == set(open_pages.WORDS)
+        for name, words in open_pages.WORDS.items():
+            page.get_by_role("navigation").get_by_role("link", name=words, exact=True).click()
+            page.wait_for_url((path.parent / name).as_uri())
+            assert page.get_by_role("heading", level=1).first.is_visible()
 
 
-def test_a_network_is_trained_and_a_file_audited_within_two_minutes(browser, unpacked, tmp_path):
+def test_a_network_is_trained_and_a_file_audited_within_two_minutes(visit, unpacked, tmp_path):
     begun = time.perf_counter()
-    with watched(browser) as (page, seen):
-        page.goto((unpacked / "playground.html").as_uri())
-        page.locator("#train").click()
-        last = page.locator("#epoch").inner_text().split()[-1]
-        page.locator("#epoch", has_text=f"epoch {last} of {last}").wait_for(timeout=60_000)
-        assert "Over-confident" in page.locator("#verdict").inner_text()
-        page.get_by_role("link", name="Audit").click()
-        mine = tmp_path / "mine.csv"
-        mine.write_text(ROWS, encoding="utf-8")
-        page.locator("#file").set_input_files(mine)
-        page.locator("#download:enabled").wait_for(timeout=60_000)
-        assert "mine" in page.locator("#title").inner_text()
-        page.get_by_role("link", name="Lesson 00").click()
-        page.locator("details.cell-part:has(.calibkit-explorer) > summary").first.click()
-        slider = page.locator(".calibkit-explorer input[type=range]").first
-        before = page.locator(".calibkit-explorer .readout").first.inner_text()
-        slider.press("ArrowRight")
-        assert page.locator(".calibkit-explorer .readout").first.inner_text() != before
-    assert seen == []
+    page = visit(unpacked / "playground.html")
+    page.locator("#train").click()
+    last = page.locator("#epoch").inner_text().split()[-1]
+    page.locator("#epoch", has_text=f"epoch {last} of {last}").wait_for(timeout=60_000)
+    assert "Over-confident" in page.locator("#verdict").inner_text()
+    page.get_by_role("link", name="Audit").click()
+    mine = tmp_path / "mine.csv"
+    mine.write_text(ROWS, encoding="utf-8")
+    page.locator("#file").set_input_files(mine)
+    page.locator("#download:enabled").wait_for(timeout=60_000)
+    assert "mine" in page.locator("#title").inner_text()
+    page.get_by_role("link", name="Lesson 00").click()
+    page.locator("details.cell-part:has(.calibkit-explorer) > summary").first.click()
+    slider = page.locator(".calibkit-explorer input[type=range]").first
+    before = page.locator(".calibkit-explorer .readout").first.inner_text()
+    slider.press("ArrowRight")
+    assert page.locator(".calibkit-explorer .readout").first.inner_text() != before
     assert time.perf_counter() - begun < TWO_MINUTES
 
 
 @pytest.mark.parametrize("name", open_pages.WORDS)
-def test_axe_finds_nothing_wrong(browser, build, unpacked, name):
-    script = axe.script(build.parent)
-    if script is None:
-        pytest.skip("no axe-core: npm is missing")
-    with watched(browser) as (page, _):
-        page.goto((unpacked / name).as_uri())
-        page.evaluate(axe.FEW_TOKENS)
-        assert axe.violations(page, page.locator("html"), script, axe.EVERY) == []
+def test_axe_finds_nothing_wrong(visit, accessible, unpacked, name):
+    page = visit(unpacked / name)
+    page.evaluate(axe.FEW_TOKENS)
+    accessible(page)

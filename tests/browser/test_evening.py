@@ -12,7 +12,7 @@ import pytest
 
 from calibkit.course import cell_order, checkout, folded_outputs
 from tests.browser.drive import watched
-from tests.browser.lab import PATIENCE, STATE, _environment
+from tests.browser.lab import PATIENCE, STATE, environment
 
 ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/lab/tree/00_start_here\.ipynb\?token=\w+")
 SLIDER = ".calibkit-explorer input[type=range]"
@@ -26,7 +26,7 @@ def home(tmp_path):
     settings = {name: str(tmp_path / name) for name in ("HOME", "JUPYTER_DATA_DIR", "IPYTHONDIR")}
     more = {"JUPYTER_CONFIG_DIR": str(tmp_path / "config"), "JUPYTER_RUNTIME_DIR": "/tmp/run_test"}
     (tmp_path / "HOME").mkdir()
-    return _environment(tmp_path, dark=False) | settings | more
+    return environment(tmp_path) | settings | more
 
 
 class Day:

@@ -1,13 +1,14 @@
 """The slider itself: legible on light and dark, on narrow screens, its focus seen, or a hint."""
 
+import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from calibkit.course import execution, pages
+from calibkit.course import execution
 from calibkit.course.explorers import Explorer, Frame, Slider
 from calibkit.pictures import svg
-from tests.browser import lab
-from tests.browser.drive import HANDLE, watched
+from tests.browser.drive import HANDLE, as_page, watched
+from tests.browser.lab import open_notebook, restart_and_run_all, set_up
 from tests.browser.test_breakage import HEAD, frame
 
 # The luminance contrast of WCAG 2, of the words against the nearest background that is not clear.
@@ -40,34 +41,26 @@ PICTURE = """root => { const svg = root.querySelector("svg");
           svg.getBoundingClientRect().right, innerWidth]; }"""
 
 
-@pytest.fixture(scope="module", params=["light", "dark"])
-def lab_in(request, build):
-    """JupyterLab in a theme, with one notebook that was executed and never trusted."""
-    work = build / f"face_{request.param}"
-    (work / "notebooks").mkdir(parents=True)
+@pytest.mark.parametrize("theme", ["Light", "Dark"])
+def test_words_are_legible_and_focus_is_seen_in_both_themes(browser, lab, build, theme):
     page = Explorer(frame, Slider("place", [1, 2, 3]), description="A dot that moves.").html()
     output = new_output("execute_result", {"text/html": page}, execution_count=2)
     cells = [new_code_cell(HEAD), new_code_cell("explorer", outputs=[output], execution_count=2)]
     notebook = new_notebook(cells=cells, metadata={"kernelspec": execution.KERNEL})
-    lab.write(notebook, work / "notebooks", "face")
-    with lab.running(work / "notebooks", work, dark=request.param == "dark") as running:
-        yield running, request.param
-
-
-def test_words_are_legible_and_focus_is_seen_in_both_themes(browser, lab_in, build):
-    running, theme = lab_in
-    with watched(browser, home=running.home) as (page, seen):
-        lab.open_notebook(page, running, "face")
+    nbformat.write(notebook, lab.folder / "face.ipynb")  # executed, and never trusted
+    set_up(lab.work, "apputils-extension/themes", {"theme": f"JupyterLab {theme}"})
+    with watched(browser, home=lab.home) as (page, seen):
+        open_notebook(page, lab, "face")
+        assert page.evaluate("document.body.dataset.jpThemeLight") == str(theme == "Light").lower()
         hint = page.get_by_text("The slider moves once all cells down to here have been run.")
         assert hint.is_visible()  # the stored slider is dead here: scripts of others are not run
         assert page.locator(".jp-OutputArea-output .picture img").bounding_box()["height"] == 100
-        page.screenshot(path=build / f"face_{theme}_stored.png")
-        assert lab.restart_and_run_all(page) == "done"
+        assert restart_and_run_all(page) == "done"
         root = page.locator(".calibkit-explorer")
         root.locator(HANDLE).focus()
         page.keyboard.press("ArrowRight")
         page.wait_for_timeout(500)
-        page.screenshot(path=build / f"face_{theme}_live.png")
+        page.screenshot(path=build / f"face_{theme}.png")
         assert hint.count() == 0
         contrasts = root.evaluate(CONTRASTS)
         assert len(contrasts) >= 4
@@ -76,40 +69,33 @@ def test_words_are_legible_and_focus_is_seen_in_both_themes(browser, lab_in, bui
         assert root.locator(HANDLE).evaluate(OUTLINE) == ["solid", "3px"]
         assert root.locator(HANDLE).evaluate(CLEAR) >= 0  # of the label
         assert seen == []
-    running.forget()
+    set_up(lab.work, "apputils-extension/themes", {})
+    lab.forget()
 
 
 @pytest.fixture(scope="module")
 def page_of_one(build):
-    path = build / "face.html"
-
     def wide(n):
         bar = svg.tag("rect", x=0, y=0, width=200 * n, height=300, fill="#0072B2")
         return Frame((svg.picture(660, 330, bar),), f"{n} of 3")
 
     slider = Slider("a label of some length", [1, 2, 3])
-    html = Explorer(wide, slider, description="Words. " * 30, play=True).html()
-    output = new_output("execute_result", {"text/html": html})
-    cells = [new_code_cell("explorer", outputs=[output])]
-    path.write_text(pages.export(new_notebook(cells=cells), trust=True), encoding="utf-8")
-    return path
+    one = Explorer(wide, slider, description="Words. " * 30, play=True)
+    return as_page(one, build / "face.html")
 
 
 @pytest.mark.parametrize("width", [320, 600, 1280])
-def test_a_page_fits_the_screen(browser, page_of_one, build, width):
-    with watched(browser, width=width) as (page, seen):
-        page.goto(page_of_one.as_uri())
-        page.screenshot(path=build / f"face_{width}.png")
-        root = page.locator(".calibkit-explorer")
-        _, too_wide, right, inner = root.evaluate(PICTURE)
-        assert too_wide <= 0
-        assert right <= inner
-        assert min(root.evaluate(CONTRASTS)) >= 4.5
-        assert page.get_by_text("once this cell has been run").count() == 0
-        handle = root.locator(HANDLE)
-        page.keyboard.press("Tab")
-        handle.focus()
-        page.keyboard.press("ArrowRight")
-        assert handle.evaluate(OUTLINE) == ["solid", "3px"]
-        assert handle.evaluate(CLEAR) >= 0
-        assert seen == []
+def test_a_page_fits_the_screen(visit, page_of_one, width):
+    page = visit(page_of_one, width=width)
+    root = page.locator(".calibkit-explorer")
+    _, too_wide, right, inner = root.evaluate(PICTURE)
+    assert too_wide <= 0
+    assert right <= inner
+    assert min(root.evaluate(CONTRASTS)) >= 4.5
+    assert page.get_by_text("once this cell has been run").count() == 0
+    handle = root.locator(HANDLE)
+    page.keyboard.press("Tab")
+    handle.focus()
+    page.keyboard.press("ArrowRight")
+    assert handle.evaluate(OUTLINE) == ["solid", "3px"]
+    assert handle.evaluate(CLEAR) >= 0

@@ -8,14 +8,13 @@ from playwright.sync_api import expect
 
 from calibkit.course import checkout
 from calibkit.course.execution import PNG
-from tests.browser import lab
 from tests.browser.drive import watched
+from tests.browser.lab import PATIENCE, open_notebook
 from tests.notebooks.pattern import hidden
 
 WIDTH, HEIGHT = 1366, 768  # the commonest small laptop
 SCREENS = 2
 OPENED = [x for x in checkout.lessons() if "explorers.stored(" in x.source.read_text("utf-8")]
-lesson = pytest.mark.parametrize("lesson", OPENED, ids=[x.name for x in OPENED])
 END_OF_SLIDER = """root => root.getBoundingClientRect().bottom
   - document.querySelector(START).getBoundingClientRect().top"""
 SLIDER = ".calibkit-explorer input[type=range]"
@@ -46,39 +45,24 @@ def end_of_slider(page, start):
     return root.evaluate(END_OF_SLIDER.replace("START", repr(start)))
 
 
-@lesson
-def test_a_page_shows_the_slider_within_two_screens_and_folds_the_answers(
-    browser, exported, build, lesson
-):
-    with watched(browser, width=WIDTH, height=HEIGHT) as (page, seen):
-        page.goto((exported / f"{lesson.name}.html").as_uri())
-        page.screenshot(path=build / f"first_{lesson.name}.png")
-        assert end_of_slider(page, "body") <= SCREENS * HEIGHT
-        folded = page.locator("details.cell-part:has(.jp-Cell-outputWrapper)")
-        assert folded.count() == answers(lesson) > 0
-        assert not any(part.evaluate("node => node.open") for part in folded.all())
-        assert not any(out.is_visible() for out in folded.locator("pre").all())
-        assert seen == []
-
-
-@pytest.fixture(scope="module")
-def lab_of_lessons(build):
-    """JupyterLab on the lessons as they are committed, with their outputs."""
-    work = build / "first_lab"
-    shutil.copytree(checkout.root() / "notebooks", work / "notebooks")
-    with lab.running(work / "notebooks", work) as running:
-        yield running
+@pytest.mark.parametrize("lesson", OPENED, ids=[x.name for x in OPENED])
+def test_a_page_shows_the_slider_within_two_screens_and_folds_the_answers(visit, exported, lesson):
+    page = visit(exported / f"{lesson.name}.html", width=WIDTH, height=HEIGHT)
+    assert end_of_slider(page, "body") <= SCREENS * HEIGHT
+    folded = page.locator("details.cell-part:has(.jp-Cell-outputWrapper)")
+    assert folded.count() == answers(lesson) > 0
+    assert not any(folded.evaluate_all("all => all.map(one => one.open)"))
+    seen = "all => all.map(one => one.checkVisibility())"
+    assert not any(folded.locator("pre").evaluate_all(seen))
 
 
 # some of them: the pages above are of all lessons
 @pytest.mark.parametrize("lesson", OPENED[::8], ids=[x.name for x in OPENED[::8]])
-def test_jupyterlab_shows_the_slider_within_two_screens_and_folds_the_answers(
-    browser, lab_of_lessons, build, lesson
-):
-    running = lab_of_lessons
-    with watched(browser, home=running.home, width=WIDTH, height=HEIGHT) as (page, _):
-        lab.open_notebook(page, running, lesson.name)
-        page.screenshot(path=build / f"first_lab_{lesson.name}.png")
+def test_jupyterlab_shows_the_slider_within_two_screens_and_folds_the_answers(browser, lab, lesson):
+    (lab.folder / "committed").mkdir(exist_ok=True)
+    shutil.copy(lesson.notebook, lab.folder / "committed")
+    with watched(browser, home=lab.home, width=WIDTH, height=HEIGHT) as (page, _):
+        open_notebook(page, lab, f"committed/{lesson.name}")
         room = page.locator(LAB_ROOM).first.bounding_box()["height"]
         # folded cells without an output have a placeholder too
         assert page.locator(".jp-CodeCell .jp-OutputPlaceholder").count() >= answers(lesson) > 0
@@ -87,8 +71,8 @@ def test_jupyterlab_shows_the_slider_within_two_screens_and_folds_the_answers(
             page.locator(SLIDER).first.wait_for()
         assert end_of_slider(page, LAB_START) <= SCREENS * room
         figures, told = page.locator(".jp-RenderedImage img"), texts(lesson)
-        expect(figures).to_have_count(len(told), timeout=lab.PATIENCE)
+        expect(figures).to_have_count(len(told), timeout=PATIENCE)
         assert figures.evaluate_all("all => all.map(one => one.alt)") == told
         lines = page.locator(".jp-OutputArea-output pre").first
         assert lines.evaluate("one => getComputedStyle(one).wordBreak") == "normal"
-    running.forget()
+    lab.forget()

@@ -7,7 +7,6 @@ import pytest
 from calibkit.course.classroom import kits
 from calibkit.course.classroom.kits import writing
 from tests.browser import axe
-from tests.browser.drive import watched
 
 CUT = """() => {
   const slide = document.querySelector('.slide.now'), box = slide.getBoundingClientRect();
@@ -39,40 +38,38 @@ def current(page):
 
 
 @pytest.mark.parametrize("name", kits.names())
-def test_slides(browser, build, made, name):
+def test_slides(visit, build, made, name, accessible):
     path = made / name / "slides.html"
-    with watched(browser) as (page, seen):
-        page.goto(path.as_uri())
-        count = page.locator(".slide").count()
-        for screen in SCREENS:
-            page.set_viewport_size(screen)
-            page.keyboard.press("Home")
-            for place in range(1, count + 1):
-                assert current(page) == str(place)
-                assert page.evaluate(CUT) == [], (place, screen)
-                assert page.evaluate(SMALL) == 0, (place, screen)
-                page.keyboard.press("ArrowRight")
-            assert current(page) == str(count)  # it stays at the end
-        page.keyboard.press("PageUp")
-        page.wait_for_function("place => location.hash === place", arg=f"#{count - 1}")
-        page.reload()
-        assert current(page) == str(count - 1)
-        assert page.locator(".slide.now .notes").is_hidden()
-        page.keyboard.press("n")
-        assert page.locator(".slide.now .notes").is_visible()
-        page.keyboard.press("n")
-        script = axe.script(build) if name == kits.names()[0] else None  # all are made alike
-        if script is not None:
-            assert axe.violations(page, page.locator("html"), script, axe.EVERY) == []
-        printed = page.pdf(prefer_css_page_size=True, print_background=True)
-        assert len(re.findall(rb"/Type\s*/Page\b", printed)) == count
-        page.emulate_media(media="print")
-        page.set_viewport_size({"width": 1123, "height": 631})
-        assert page.evaluate(PRINTED) == []
-    assert seen == []
+    page = visit(path)
+    count = page.locator(".slide").count()
+    for screen in SCREENS:
+        page.set_viewport_size(screen)
+        page.keyboard.press("Home")
+        for place in range(1, count + 1):
+            assert current(page) == str(place)
+            assert page.evaluate(CUT) == [], (place, screen)
+            assert page.evaluate(SMALL) == 0, (place, screen)
+            page.keyboard.press("ArrowRight")
+        assert current(page) == str(count)  # it stays at the end
+    page.keyboard.press("PageUp")
+    page.wait_for_function("place => location.hash === place", arg=f"#{count - 1}")
+    page.reload()
+    assert current(page) == str(count - 1)
+    assert page.locator(".slide.now .notes").is_hidden()
+    page.keyboard.press("n")
+    assert page.locator(".slide.now .notes").is_visible()
+    page.keyboard.press("n")
+    script = axe.script(build) if name == kits.names()[0] else None  # all are made alike
+    if script is not None:
+        accessible(page)
+    printed = page.pdf(prefer_css_page_size=True, print_background=True)
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) == count
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 1123, "height": 631})
+    assert page.evaluate(PRINTED) == []
 
 
-def test_links_to_the_playground_are_settings_that_it_has(browser, made):
+def test_links_to_the_playground_are_settings_that_it_has(visit, made):
     """Each address is what the page itself would write for the settings that it reads there."""
     links = {
         link.replace("&amp;", "&")
@@ -82,9 +79,7 @@ def test_links_to_the_playground_are_settings_that_it_has(browser, made):
         )
     }
     assert len(links) >= 7
-    with watched(browser) as (page, seen):
-        page.goto((made / kits.names()[0] / "play.html").as_uri())
-        again = page.evaluate("l => l.map(h => calibkit.toHash(calibkit.fromHash(h)))", [*links])
-        for link, own in zip(links, again, strict=True):
-            assert {*link[1:].split("&")} == {*own[1:].split("&")}
-    assert seen == []
+    page = visit(made / kits.names()[0] / "play.html")
+    again = page.evaluate("l => l.map(h => calibkit.toHash(calibkit.fromHash(h)))", [*links])
+    for link, own in zip(links, again, strict=True):
+        assert {*link[1:].split("&")} == {*own[1:].split("&")}

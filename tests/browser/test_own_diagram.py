@@ -12,8 +12,6 @@ from calibkit import metrics
 from calibkit.course import browser as pages
 from calibkit.course import verdicts
 from calibkit.course.browser import own_diagram
-from tests.browser import axe
-from tests.browser.drive import watched
 
 QUESTIONS = own_diagram.questions()
 TOO_WIDE = "document.documentElement.scrollWidth - innerWidth"
@@ -25,11 +23,8 @@ def path(build):
 
 
 @pytest.fixture
-def page(browser, path):
-    with watched(browser) as (page, seen):
-        page.goto(path.as_uri())
-        yield page
-    assert seen == []
+def page(visit, path):
+    return visit(path)
 
 
 def drawn_round(code, when, seed, surer=0.0):
@@ -127,7 +122,7 @@ def answer(page, code="blue", when="before", keys=2):
     page.locator("#result-title").wait_for()
 
 
-def test_a_reader_answers_sees_the_diagram_and_saves_a_file(page, build, tmp_path):
+def test_a_reader_answers_sees_the_diagram_and_saves_a_file(page, build, tmp_path, accessible):
     answer(page)
     row = page.locator("#own-numbers tr").first
     right = sum(one["right"] == 0 for one in QUESTIONS) / 30
@@ -149,9 +144,7 @@ def test_a_reader_answers_sees_the_diagram_and_saves_a_file(page, build, tmp_pat
     rows.nth(29).wait_for()
     assert rows.count() == 30
     assert QUESTIONS[0]["why"] in rows.first.inner_text()
-    script = axe.script(build)
-    if script is not None:
-        assert axe.violations(page, page.locator("html"), script, axe.EVERY) == []
+    accessible(page)
 
 
 def test_the_second_round_comes_in_another_order_and_one_can_go_back(page):
@@ -181,7 +174,7 @@ def dropped(page, files):
     )
 
 
-def test_a_teacher_drops_files_and_the_change_is_judged_as_in_python(page, build):
+def test_a_teacher_drops_files_and_the_change_is_judged_as_in_python(page, build, accessible):
     page.goto(page.url + "#class")
     before = [drawn_round(f"code {k}", "before", k, surer=0.25) for k in range(8)]
     after = [drawn_round(f"Code {k}", "after", 100 + k) for k in range(7)]
@@ -235,9 +228,7 @@ def test_a_teacher_drops_files_and_the_change_is_judged_as_in_python(page, build
     assert page.locator("#class-pictures svg").count() == 3
     assert page.locator("#by-question tr").count() == 30
     page.screenshot(path=build / "own_class.png", full_page=True)
-    script = axe.script(build)
-    if script is not None:
-        assert axe.violations(page, page.locator("html"), script, axe.EVERY) == []
+    accessible(page)
     page.locator("#clear").click()
     assert page.locator("#class-pictures").is_hidden()
 

@@ -5,47 +5,46 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 
 from calibkit.course import checkout, pages
 from tests.browser import axe
-from tests.browser.drive import EVERY_PAGE, UNFOLD, sliders_in, visit_page, watched
+from tests.browser.drive import EVERY_PAGE, of_each_kind, sliders_in, visit_page
 from tests.course.test_pages import PROOF, hostile
 
 NOTEBOOKS = sorted((checkout.root() / "notebooks").glob("*.ipynb"))
 TEXTS = ["index", *sorted(path.stem for path in (checkout.root() / "notebooks").glob("*.md"))]
 
 
+CLIPPED = """() => [...document.querySelectorAll('.jp-Cell pre')]
+  .filter(code => code.scrollWidth > code.clientWidth + 1).length"""
+
+
+def readable(accessible, notebook):
+    """Asked of a page on a laptop and a telephone, and in print."""
+
+    def readable(page):
+        for width in (1366, 390):
+            page.set_viewport_size({"width": width, "height": 1000})
+            for media in ("print", "screen"):
+                page.emulate_media(media=media)
+                assert page.evaluate(CLIPPED) == 0
+        page.evaluate(axe.FEW_TOKENS)
+        for width in (390, 1366) if EVERY_PAGE else (1366,) if of_each_kind([notebook]) else ():
+            page.set_viewport_size({"width": width, "height": 1000})
+            accessible(page)
+
+    return readable
+
+
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_page_works_from_its_file(browser, exported, build, remember, notebook):
-    visit = visit_page(browser, exported / f"{notebook.stem}.html", build)
+def test_a_page_works_from_its_file(browser, exported, accessible, remember, notebook):
+    path = exported / f"{notebook.stem}.html"
+    visit = visit_page(browser, path, also=readable(accessible, notebook))
     remember(visit.walks)
     assert visit.complaints == []
     assert len(visit.walks) == sliders_in(notebook)
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_a_text_page_works_from_its_file(browser, exported, build, name):
-    assert visit_page(browser, exported / f"{name}.html", build).complaints == []
-
-
-CLIPPED = """() => [...document.querySelectorAll('.jp-Cell pre')]
-  .filter(code => code.scrollWidth > code.clientWidth + 1).length"""
-
-
-@pytest.mark.parametrize("width", [1366, 390])
-@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
-def test_axe_finds_nothing_wrong_and_no_line_of_code_is_clipped(
-    browser, exported, build, notebook, width
-):
-    script = axe.script(build.parent / "axe")
-    if script is None:
-        pytest.skip("axe-core is not here and npm cannot fetch it; set CALIBKIT_AXE to axe.min.js")
-    with watched(browser, width=width) as (page, _):
-        page.goto((exported / f"{notebook.stem}.html").as_uri())
-        page.evaluate(UNFOLD)
-        for media in ("print", "screen"):
-            page.emulate_media(media=media)
-            assert page.evaluate(CLIPPED) == 0
-        if width > 390 or EVERY_PAGE:
-            page.evaluate(axe.FEW_TOKENS)
-            assert axe.violations(page, page.locator("html"), script, axe.EVERY) == []
+def test_a_text_page_works_from_its_file(browser, exported, name):
+    assert visit_page(browser, exported / f"{name}.html").complaints == []
 
 
 FORMULAS = rf"""# Formulas: $\hat p_k$ in a heading
@@ -72,26 +71,25 @@ Because $\displaystyle \lim_{{p \to 0^+}} p \log p = 0$.
 """
 
 
-def test_formulas_are_drawn_without_a_network(browser, build):
-    path = build / "formulas.html"
-    path.write_text(
-        pages.export(new_notebook(cells=[new_markdown_cell(FORMULAS)])), encoding="utf-8"
-    )
+def of_text(text, path):
+    notebook = new_notebook(cells=[new_markdown_cell(text)])
+    path.write_text(pages.export(notebook), encoding="utf-8")
+    return path
+
+
+def test_formulas_are_drawn_without_a_network(browser, tmp_path):
+    path = of_text(FORMULAS, tmp_path / "formulas.html")
     assert path.read_text(encoding="utf-8").count("<math") == 10
-    assert visit_page(browser, path, build).complaints == []
+    assert visit_page(browser, path).complaints == []
 
 
-def test_a_bracket_grows_with_what_it_holds(browser, build):
+def test_a_bracket_grows_with_what_it_holds(visit, tmp_path):
     text = "$\\left(x\\right)$\n\n$$\\left(\\frac{\\frac{a}{b}}{\\frac{c}{d}}\\right)$$"
-    path = build / "brackets.html"
-    path.write_text(pages.export(new_notebook(cells=[new_markdown_cell(text)])), encoding="utf-8")
-    page = browser.new_page()
-    page.goto(path.as_uri())
+    page = visit(of_text(text, tmp_path / "brackets.html"))
     height = (
         "all => all.filter(o => o.textContent == '(').map(o => o.getBoundingClientRect().height)"
     )
     small, large = page.eval_on_selector_all("mo", height)
-    page.close()
     assert large > 1.8 * small
 
 

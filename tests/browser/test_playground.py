@@ -13,8 +13,6 @@ from torch.nn import functional
 from calibkit import losses, metrics, mixing, recalibration
 from calibkit.course import browser as pages
 from calibkit.lab import data, models, training
-from tests.browser import axe
-from tests.browser.drive import watched
 
 LOSSES = {
     "cross-entropy": functional.cross_entropy,
@@ -95,23 +93,23 @@ def path(build):
 
 
 @pytest.fixture
-def visit(browser, path):
-    """Opens the page with settings in its address; at the end nothing was wrong with any."""
-    opened = []
+def opened(visit, path):
+    """Opens the page with settings in its address."""
 
-    def visit(settings="", **screen):
-        watch = watched(browser, **screen)
-        page, seen = watch.__enter__()
-        opened.append((watch, seen))
-        page.goto(f"{path.as_uri()}#{settings}")
+    def opened(settings="", **screen):
+        page = visit(path, f"#{settings}", **screen)
         page.locator("#verdict", has_text="It has not learned").wait_for()
         return page
 
-    yield visit
-    complaints = [words for _, seen in opened for words in seen]
-    for watch, _ in opened:
-        watch.__exit__(None, None, None)
-    assert complaints == []
+    return opened
+
+
+@pytest.fixture
+def page(opened):
+    """The page after a short training."""
+    page = opened(TRIAL)
+    train(page)
+    return page
 
 
 def train(page):
@@ -179,25 +177,16 @@ def repeated(seen):
     return torch.tensor(steps), network
 
 
-def test_the_first_hundred_losses_are_those_of_pytorch(visit, capsys):
-    page, table = visit(), []
-    for name, changes in CASES.items():
-        seen = recorded(page, **SMALL | changes)
-        theirs, _ = repeated(seen)
-        off = (seen.losses - theirs)[:100].abs().max().item()
-        table.append(f"{name:22}  {off:.1e}  of {theirs[0]:.2f} to {theirs[99]:.2f}")
-        assert len(theirs) >= 100
-        assert off < 1e-4, name
-    told(capsys, "largest difference of the first 100 losses to PyTorch's, in nats", table)
+@pytest.mark.parametrize("name", CASES)
+def test_the_first_hundred_losses_are_those_of_pytorch(scripts, name):
+    seen = recorded(scripts, **SMALL | CASES[name])
+    theirs, _ = repeated(seen)
+    assert len(theirs) >= 100
+    assert (seen.losses - theirs)[:100].abs().max() < 1e-4  # nats, of 2.3 at the beginning
 
 
-def told(capsys, title, lines):
-    with capsys.disabled():
-        print(f"\n  {title}", *lines, sep="\n    ")
-
-
-def test_measures_temperature_and_posterior_are_those_of_the_package(visit):
-    page = visit()
+def test_measures_temperature_and_posterior_are_those_of_the_package(scripts):
+    page = scripts
     for noise in (0.1, 0.4, 1):
         seen = recorded(page, images=300, width=16, epochs=20, noise=noise)
         assert (data.NoisyDigits(noise).posterior(seen.test) - seen.posterior).abs().max() < 1e-6
@@ -218,8 +207,8 @@ def test_measures_temperature_and_posterior_are_those_of_the_package(visit):
         assert fitted == pytest.approx(scaler.temperature, rel=1e-6)
 
 
-def test_wrong_labels_and_rare_classes_are_as_many_as_asked_for(visit):
-    page = visit()
+def test_wrong_labels_and_rare_classes_are_as_many_as_asked_for(scripts):
+    page = scripts
     seen = recorded(page, images=1000, epochs=1, wrong=0.4, rho=10)
     counts = seen.clean.bincount(minlength=10)
     assert torch.equal(seen.labels.bincount(minlength=10), counts)  # shuffled
@@ -234,9 +223,10 @@ def test_wrong_labels_and_rare_classes_are_as_many_as_asked_for(visit):
     assert wrong.mean() == pytest.approx(0.27, abs=0.05)  # rates rise evenly from 0 to .6
 
 
-def test_the_settings_move_the_gap_as_the_lessons_found(visit, capsys):
-    page = visit()
-    gap = functools.cache(lambda **changes: page.evaluate(GAPS, [changes, 2]))
+def test_the_settings_move_the_gap_as_the_lessons_found(scripts):
+    def gap(**changes):
+        return scripts.evaluate(GAPS, [changes, 2])
+
     plain = gap()
     higher = {"05 150 images": {"images": 150}, "06 wrong labels": {"wrong": 0.4}}
     higher |= {"07 rare digits": {"rho": 100}, "13 twice the noise": {"testNoise": 0.8}}
@@ -247,22 +237,19 @@ def test_the_settings_move_the_gap_as_the_lessons_found(visit, capsys):
     }
     lower |= {"09 smoothing": {"loss": "smoothing"}, "11 gamma 3": {"loss": "focal"}}
     lower |= {"11 ensemble": {"ensemble": 4}, "12 mixup": {"mixup": 0.4}}
-    table = [f"{'as it is':20} {100 * plain:+.1f}"]
     for sign, cases in ((1, higher), (-1, lower)):
         for name, changes in cases.items():
-            table.append(f"{name:20} {100 * gap(**changes):+.1f}")
             assert sign * (gap(**changes) - plain) > 0.01, name
     assert plain > 0.05
     assert gap(images=1500, epochs=5) < -0.05  # 03: it begins under-confident
     assert abs(gap(temperature="fitted")) < 0.03  # 08
-    told(capsys, "gap on new digits in points, mean of 2 seeds", table)
 
 
 # --- its page ---
 
 
-def test_a_passer_by_sees_over_confidence_and_what_causes_it(visit, build):
-    page = visit(width=1366, height=768)
+def test_a_passer_by_sees_over_confidence_and_what_causes_it(opened):
+    page = opened(width=1366, height=768)
     for part in ("#train", "#diagram-test svg", "#diagram-exact svg", "#images li"):
         box = page.locator(part).first.bounding_box()
         assert box["y"] + box["height"] <= 768, part
@@ -272,7 +259,6 @@ def test_a_passer_by_sees_over_confidence_and_what_causes_it(visit, build):
     assert verdict == f"Over-confident: it promises {int(said) - int(right)} more than it keeps."
     assert int(said) - int(right) >= 10
     assert "Right. 1 of 1" in page.locator("#score").inner_text()
-    page.screenshot(path=build / "playground_wide.png")
     page.get_by_role("button", name="40 % shuffled labels").click()
     assert page.locator("#stale").is_visible()
     assert values(page)[2] == verdict  # of the run that is shown
@@ -285,8 +271,8 @@ def test_a_passer_by_sees_over_confidence_and_what_causes_it(visit, build):
     assert page.locator("#verdict").inner_text().startswith("Calibrated")
 
 
-def test_equal_settings_give_equal_runs_and_another_seed_another(visit):
-    page, again, other = (visit(f"{TRIAL}&seed={seed}") for seed in (1, 1, 2))
+def test_equal_settings_give_equal_runs_and_another_seed_another(opened):
+    page, again, other = (opened(f"{TRIAL}&seed={seed}") for seed in (1, 1, 2))
     for one in (page, again, other):
         train(one)
     bars = [
@@ -297,9 +283,7 @@ def test_equal_settings_give_equal_runs_and_another_seed_another(visit):
     assert page.locator("#diagram-test .accuracy").get_attribute("d") == bars[0]
 
 
-def test_the_worker_computes_what_the_functions_compute(visit):
-    page = visit(TRIAL)
-    train(page)
+def test_the_worker_computes_what_the_functions_compute(page):
     seen = recorded(page, images=1000, epochs=10, depth=1)
     accuracy = metrics.accuracy(seen.logits.softmax(1), seen.test_labels)
     assert page.locator("#is").inner_text() == f"{100 * accuracy:.0f}"
@@ -317,8 +301,8 @@ NEEDED = {  # what must be so for a setting to have a meaning
 }
 
 
-def test_every_setting_is_moved_by_keyboard_and_stands_in_the_address(visit):
-    page = visit()
+def test_every_setting_is_moved_by_keyboard_and_stands_in_the_address(opened):
+    page = opened()
     for setting in page.evaluate(SETTINGS):
         name = setting["name"]
         page.evaluate("hash => { location.hash = hash; }", NEEDED.get(name, ""))
@@ -339,8 +323,8 @@ def test_every_setting_is_moved_by_keyboard_and_stands_in_the_address(visit):
             expect(page).to_have_url(re.compile(rf"#.*\b{name}={steps[-1]}(&|$)"))
 
 
-def test_everything_is_reached_by_tab_and_a_training_needs_no_mouse(visit):
-    page = visit(TRIAL)
+def test_everything_is_reached_by_tab_and_a_training_needs_no_mouse(opened):
+    page = opened(TRIAL)
     page.evaluate("document.getElementById('more').open = true")
     reached = []
     for _ in range(60):
@@ -359,8 +343,8 @@ def test_everything_is_reached_by_tab_and_a_training_needs_no_mouse(visit):
     assert page.locator("#live").text_content().startswith(" After epoch 10: of 100 new digits")
 
 
-def test_a_link_holds_all_settings_and_bad_ones_are_mended(visit):
-    page = visit()
+def test_a_link_holds_all_settings_and_bad_ones_are_mended(opened):
+    page = opened()
     settings = page.evaluate(SETTINGS)
     chosen = {one["name"]: one["values"][-1] for one in settings}
     hash_ = page.evaluate("settings => calibkit.toHash(settings)", chosen)
@@ -375,8 +359,8 @@ def test_a_link_holds_all_settings_and_bad_ones_are_mended(visit):
     assert page.locator("#set-images").get_attribute("aria-valuetext") == "300"
 
 
-def test_pause_step_and_stop(visit):
-    page = visit("epochs=200&images=300")
+def test_pause_step_and_stop(opened):
+    page = opened("epochs=200&images=300")
     page.locator("#train").click()
     page.locator("#epoch", has_text=re.compile(r"epoch [3-9] of")).wait_for()
     page.locator("#pause").click()
@@ -397,13 +381,13 @@ def test_pause_step_and_stop(visit):
     page.locator("#epoch", has_text="epoch 1 of").wait_for()
 
 
-def test_what_a_link_sets_is_seen(visit):
-    assert visit("testNoise=0.8").locator("#set-testNoise").is_visible()
-    assert visit("images=500").locator("#set-testNoise").is_hidden()
+def test_what_a_link_sets_is_seen(opened):
+    assert opened("testNoise=0.8").locator("#set-testNoise").is_visible()
+    assert opened("images=500").locator("#set-testNoise").is_hidden()
 
 
-def test_a_change_during_a_training_can_be_trained_at_once(visit):
-    page = visit("epochs=200")
+def test_a_change_during_a_training_can_be_trained_at_once(opened):
+    page = opened("epochs=200")
     page.locator("#train").press("Enter")
     page.locator("#epoch", has_not_text="epoch 0 of").wait_for()
     assert page.evaluate("document.activeElement.id") == "pause"  # the keyboard is not lost
@@ -415,9 +399,7 @@ def test_a_change_during_a_training_can_be_trained_at_once(visit):
     assert page.evaluate("calibkit.page.session.run.settings.wrong") == 0.4
 
 
-def test_a_bin_shows_its_images(visit):
-    page = visit(TRIAL)
-    train(page)
+def test_a_bin_shows_its_images(page):
     title = page.locator("#images-title")
     assert title.inner_text() == "Twelve of the new digits"
     page.locator("#bin-test").focus()
@@ -440,8 +422,8 @@ def check_sure(page, who, low, high):
     assert all(low <= int(re.search(r"(\d+)\s%", text)[1]) <= high for text in sure)
 
 
-def test_a_run_is_kept_and_compared(visit):
-    page = visit(TRIAL)
+def test_a_run_is_kept_and_compared(opened):
+    page = opened(TRIAL)
     assert page.locator("#keep").is_disabled()
     train(page)
     kept = page.locator("#diagram-test .accuracy").get_attribute("d")
@@ -465,9 +447,7 @@ def test_a_run_is_kept_and_compared(visit):
     assert page.locator("#gaps").is_hidden()
 
 
-def test_temperature_and_noise_of_new_images_need_no_training(visit):
-    page = visit(TRIAL)
-    train(page)
+def test_temperature_and_noise_of_new_images_need_no_training(page):
     said, right, _ = values(page)
     page.evaluate("document.getElementById('more').open = true")
     page.locator("#set-temperature").select_option("hand")
@@ -483,19 +463,15 @@ def test_temperature_and_noise_of_new_images_need_no_training(visit):
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1366), ("dark", 390)])
-def test_everyone_can_use_it(visit, build, scheme, width):
-    page = visit(TRIAL, width=width, height=844)
+def test_everyone_can_use_it(opened, scheme, width, accessible):
+    page = opened(TRIAL, width=width, height=844)
     page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     train(page)
     page.locator("#keep").click()
     page.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true })")
-    page.screenshot(path=build / f"playground_{scheme}_{width}.png", full_page=True)
     assert page.evaluate(TOO_WIDE) <= 0
     assert page.evaluate(CLIPPED) == []
-    script = axe.script(build)
-    if script is None:
-        pytest.skip("axe-core is not there and npm cannot fetch it")
-    assert axe.violations(page, page.locator("html"), script, axe.EVERY) == []
+    accessible(page)
 
 
 NO_STORAGE = """Object.defineProperty(window, "localStorage",
@@ -505,8 +481,8 @@ LIGHT, DARK = "rgb(255, 255, 255)", "rgb(22, 24, 29)"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_theme_is_that_of_the_site_until_it_is_changed(visit, scheme):
-    page = visit()
+def test_the_theme_is_that_of_the_site_until_it_is_changed(opened, scheme):
+    page = opened()
     page.emulate_media(color_scheme=scheme)
     switch, seen = page.locator("#theme"), []
     for _ in range(3):
@@ -525,16 +501,16 @@ def test_the_theme_is_that_of_the_site_until_it_is_changed(visit, scheme):
     assert switch.inner_text() == "Theme: auto"
 
 
-def test_a_browser_that_keeps_nothing_can_still_change_the_theme(visit):
-    page = visit()
+def test_a_browser_that_keeps_nothing_can_still_change_the_theme(opened):
+    page = opened()
     page.add_init_script(NO_STORAGE)
     page.reload()
     page.locator("#theme").click()
     assert page.evaluate(GROUND) == DARK
 
 
-def test_pictures_of_the_epochs_come_with_the_first_one(visit):
-    page = visit(TRIAL)
+def test_pictures_of_the_epochs_come_with_the_first_one(opened):
+    page = opened(TRIAL)
     assert page.locator("#more-pictures").is_hidden()
     assert page.locator("#images .said:visible").count() == 0
     page.locator("#step").click()
@@ -553,8 +529,8 @@ SMALLEST = """() => Math.min(...[...document.querySelectorAll("main svg text")]
 
 
 @pytest.mark.parametrize("width", [390, 1366])
-def test_the_words_of_the_pictures_are_large_enough(visit, width):
-    page = visit(TRIAL, width=width, height=900)
+def test_the_words_of_the_pictures_are_large_enough(opened, width):
+    page = opened(TRIAL, width=width, height=900)
     train(page)
     assert page.evaluate(SMALLEST) >= 12.5
     assert page.evaluate(TOO_WIDE) <= 0
@@ -563,8 +539,8 @@ def test_the_words_of_the_pictures_are_large_enough(visit, width):
 REFUSE = "void (navigator.clipboard.writeText = async () => { throw new Error('a file'); })"
 
 
-def test_the_link_is_copied_or_shown_and_selected(visit):
-    page = visit(TRIAL)
+def test_the_link_is_copied_or_shown_and_selected(opened):
+    page = opened(TRIAL)
     page.evaluate("void (navigator.clipboard.writeText = async text => { window.kept = text; })")
     page.locator("#set-wrong").press("ArrowRight")
     page.locator("#copy-link").press("Enter")
@@ -585,8 +561,8 @@ def test_the_link_is_copied_or_shown_and_selected(visit):
     assert page.locator("#copied").inner_text() == ""
 
 
-def test_a_button_changes_its_own_setting_and_takes_it_back(visit):
-    page = visit(TRIAL)
+def test_a_button_changes_its_own_setting_and_takes_it_back(opened):
+    page = opened(TRIAL)
     before = page.evaluate("calibkit.toHash(calibkit.page.session.settings)")
     chip = page.get_by_role("button", name="40 % shuffled labels")
     pressed = page.locator("#chips [aria-pressed=true]")
@@ -604,9 +580,7 @@ def test_a_button_changes_its_own_setting_and_takes_it_back(visit):
     assert page.evaluate("calibkit.toHash(calibkit.page.session.settings)") == before
 
 
-def test_after_a_training_there_is_nothing_to_guess_until_a_setting_is_changed(visit):
-    page = visit(TRIAL)
-    train(page)
+def test_after_a_training_there_is_nothing_to_guess_until_a_setting_is_changed(page):
     assert page.get_by_label("too sure").is_disabled()
     page.locator("#set-wrong").press("ArrowRight")
     assert page.get_by_label("too sure").is_enabled()

@@ -106,26 +106,23 @@ def names(made):
 
 @pytest.mark.parametrize("screen", [WIDE, NARROW], ids=["wide", "narrow"])
 def test_the_landing_page_says_what_it_is_and_starts_something_within_one_screen(
-    browser, made, build, screen
+    visit, made, screen
 ):
-    with watched(browser, **screen) as (page, seen):
-        page.goto((made / "index.html").as_uri())
-        page.locator(".hero .picture svg").first.wait_for()
-        page.screenshot(path=build / f"site_index_{screen['width']}.png")
-        answers = ("readout", "picture > svg:first-child", "picture > svg:last-of-type")
-        shown = [f".hero .{part}" for part in answers] if screen is WIDE else []
-        for part in ("h1", ".lead", ".actions", *shown):
-            box = page.locator(f".content {part}").first.bounding_box()
-            assert box["y"] + box["height"] <= screen["height"], part
-        words = page.locator(".lead").inner_text()
-        assert "JupyterLab" in words
-        assert "PyTorch" in words
-        links = [link.get_attribute("href") for link in page.locator(".actions a").all()]
-        assert links[:3] == ["00_start_here.html", "play.html", "class_guide.html"]
-        assert len(links) == 4
-        assert page.locator("head meta[name=description]").count() == 1
-        assert page.locator("head link[rel='shortcut icon']").count() == 1
-        assert seen == []
+    page = visit(made / "index.html", **screen)
+    page.locator(".hero .picture svg").first.wait_for()
+    answers = ("readout", "picture > svg:first-child", "picture > svg:last-of-type")
+    shown = [f".hero .{part}" for part in answers] if screen is WIDE else []
+    for part in ("h1", ".lead", ".actions", *shown):
+        box = page.locator(f".content {part}").first.bounding_box()
+        assert box["y"] + box["height"] <= screen["height"], part
+    words = page.locator(".lead").inner_text()
+    assert "JupyterLab" in words
+    assert "PyTorch" in words
+    links = [link.get_attribute("href") for link in page.locator(".actions a").all()]
+    assert links[:3] == ["00_start_here.html", "play.html", "class_guide.html"]
+    assert len(links) == 4
+    assert page.locator("head meta[name=description]").count() == 1
+    assert page.locator("head link[rel='shortcut icon']").count() == 1
 
 
 def test_the_landing_page_is_light_and_its_picture_comes_at_once(browser, made):
@@ -145,140 +142,122 @@ def test_the_landing_page_is_light_and_its_picture_comes_at_once(browser, made):
     assert min(times) <= FIRST_PICTURE
 
 
-def test_the_gap_follows_the_network_that_is_chosen_in_the_plane(browser, made):
-    with watched(browser, **WIDE) as (page, seen):
-        page.goto((made / "index.html").as_uri())
-        root = page.locator(".hero .calibkit-explorer")
-        root.locator("svg").first.wait_for()
-        met = set()
-        for key in ("", "ArrowRight", "End"):
-            root.locator("input").focus()
-            page.keyboard.press(key or "Shift")
-            said, right, gap = page.evaluate(GAP)
-            assert [said, right] == page.evaluate(CHOSEN)
-            assert gap == pytest.approx(said - right)
-            told = root.locator(".readout").inner_text()
-            assert gap == pytest.approx(float(GAP_TOLD.search(told)[1].replace("−", "-")), abs=0.11)
-            met.add((said, right))
-        assert len(met) > 1
-        before = root.locator(".readout").inner_text()
-        x, y = 200, 180  # amid the dots
-        box = root.locator("svg").first.bounding_box()
-        page.mouse.click(box["x"] + x * box["width"] / 360, box["y"] + y * box["width"] / 360)
-        assert root.locator(".readout").inner_text() != before
-        assert page.evaluate(GAP)[:2] == page.evaluate(CHOSEN)
-        assert page.evaluate("scrollY") == 0
-        assert seen == []
+def test_the_gap_follows_the_network_that_is_chosen_in_the_plane(visit, made):
+    page = visit(made / "index.html", **WIDE)
+    root = page.locator(".hero .calibkit-explorer")
+    root.locator("svg").first.wait_for()
+    met = set()
+    for key in ("", "ArrowRight", "End"):
+        root.locator("input").focus()
+        page.keyboard.press(key or "Shift")
+        said, right, gap = page.evaluate(GAP)
+        assert [said, right] == page.evaluate(CHOSEN)
+        assert gap == pytest.approx(said - right)
+        told = root.locator(".readout").inner_text()
+        assert gap == pytest.approx(float(GAP_TOLD.search(told)[1].replace("−", "-")), abs=0.11)
+        met.add((said, right))
+    assert len(met) > 1
+    before = root.locator(".readout").inner_text()
+    x, y = 200, 180  # amid the dots
+    box = root.locator("svg").first.bounding_box()
+    page.mouse.click(box["x"] + x * box["width"] / 360, box["y"] + y * box["width"] / 360)
+    assert root.locator(".readout").inner_text() != before
+    assert page.evaluate(GAP)[:2] == page.evaluate(CHOSEN)
+    assert page.evaluate("scrollY") == 0
 
 
-def test_an_entry_of_the_list_on_top_has_the_words_that_its_page_begins_with(browser, made):
-    with watched(browser, **WIDE) as (page, seen):
-        page.goto((made / "index.html").as_uri())
-        entries = page.locator("nav.shop a:not(.mark)").evaluate_all(
-            "all => all.map(one => [one.textContent, one.getAttribute('href')])"
-        )
-        assert len(entries) == 6
-        for words, link in entries:
-            file, place = urldefrag(link)
-            page.goto((made / (file or "index.html")).as_uri())
-            heading = page.locator(f"#{place}" if place else "h1").first.inner_text()
-            assert re.match(rf"{words}(?!\w)", heading), (words, heading)
-        assert seen == []
+def test_an_entry_of_the_list_on_top_has_the_words_that_its_page_begins_with(visit, made):
+    page = visit(made / "index.html", **WIDE)
+    entries = page.locator("nav.shop a:not(.mark)").evaluate_all(
+        "all => all.map(one => [one.textContent, one.getAttribute('href')])"
+    )
+    assert len(entries) == 6
+    for words, link in entries:
+        file, place = urldefrag(link)
+        page.goto((made / (file or "index.html")).as_uri())
+        heading = page.locator(f"#{place}" if place else "h1").first.inner_text()
+        assert re.match(rf"{words}(?!\w)", heading), (words, heading)
 
 
 @pytest.mark.parametrize("screen", [WIDE, NARROW], ids=["wide", "narrow"])
-def test_the_bars_of_the_chosen_network_stand_next_to_its_three_numbers(browser, made, screen):
-    with watched(browser, **screen) as (page, seen):
-        page.goto((made / "index.html").as_uri())
-        panels = page.locator(".hero .picture > svg")
-        panels.nth(1).wait_for()
-        plane, bars = (panels.nth(place).bounding_box() for place in (0, 1))
-        gap = page.locator(".landing .gap").bounding_box()
-        if screen is WIDE:
-            assert gap["x"] + gap["width"] <= bars["x"]
-            assert bars["x"] + bars["width"] <= plane["x"]
-            assert bars["y"] < gap["y"] + gap["height"] / 2 < bars["y"] + bars["height"]
-        else:
-            assert gap["y"] + gap["height"] <= bars["y"] < gap["y"] + gap["height"] + 250
-            assert bars["y"] + bars["height"] <= plane["y"]
-        assert seen == []
+def test_the_bars_of_the_chosen_network_stand_next_to_its_three_numbers(visit, made, screen):
+    page = visit(made / "index.html", **screen)
+    panels = page.locator(".hero .picture > svg")
+    panels.nth(1).wait_for()
+    plane, bars = (panels.nth(place).bounding_box() for place in (0, 1))
+    gap = page.locator(".landing .gap").bounding_box()
+    if screen is WIDE:
+        assert gap["x"] + gap["width"] <= bars["x"]
+        assert bars["x"] + bars["width"] <= plane["x"]
+        assert bars["y"] < gap["y"] + gap["height"] / 2 < bars["y"] + bars["height"]
+    else:
+        assert gap["y"] + gap["height"] <= bars["y"] < gap["y"] + gap["height"] + 250
+        assert bars["y"] + bars["height"] <= plane["y"]
 
 
-def test_a_way_through_lights_its_lessons_in_the_graph(browser, made):
-    with watched(browser, **WIDE) as (page, seen):
-        page.goto((made / "index.html").as_uri())
-        way = page.locator(".tracks li").first
-        way.locator("a").first.focus()
-        lit = page.locator("svg.graph .lesson.on")
-        numbers = lit.evaluate_all("all => all.map(one => one.dataset.number)")
-        assert numbers == way.get_attribute("data-lessons").split()
-        page.locator("svg.graph .lesson[data-number='15']").focus()
-        numbers = lit.evaluate_all("all => all.map(one => one.dataset.number)")
-        assert numbers == ["00", "01", "08", "09", "15"]
-        page.keyboard.press("Enter")
-        page.locator("article h1", has_text="15 ·").wait_for()
-        assert seen == []
+def test_a_way_through_lights_its_lessons_in_the_graph(visit, made):
+    page = visit(made / "index.html", **WIDE)
+    way = page.locator(".tracks li").first
+    way.locator("a").first.focus()
+    lit = page.locator("svg.graph .lesson.on")
+    numbers = lit.evaluate_all("all => all.map(one => one.dataset.number)")
+    assert numbers == way.get_attribute("data-lessons").split()
+    page.locator("svg.graph .lesson[data-number='15']").focus()
+    numbers = lit.evaluate_all("all => all.map(one => one.dataset.number)")
+    assert numbers == ["00", "01", "08", "09", "15"]
+    page.keyboard.press("Enter")
+    page.locator("article h1", has_text="15 ·").wait_for()
 
 
-def test_every_slider_of_the_landing_page_moves(browser, made, remember):
-    with watched(browser, **WIDE) as (page, seen):
-        page.goto((made / "index.html").as_uri())
-        page.locator(".picture svg").first.wait_for()
-        visit = Visit()
-        walk_all(page, EXPORTED, "landing", visit)
-        remember(visit.walks)
-        assert len(visit.walks) == 5
-        assert visit.complaints + seen == []
+def test_every_slider_of_the_landing_page_moves(visit, made, remember):
+    page, done = visit(made / "index.html", **WIDE), Visit()
+    page.locator(".picture svg").first.wait_for()
+    walk_all(page, EXPORTED, "landing", done)
+    remember(done.walks)
+    assert len(done.walks) == 5
+    assert done.complaints == []
 
 
-def test_who_would_embed_a_slider_sees_one_that_moves_beside_the_line_to_copy(browser, made):
-    with watched(browser, **WIDE) as (page, seen):
-        page.goto((made / "sliders_anywhere.html").as_uri())
-        root, line = page.locator(".beside .calibkit-explorer"), page.locator(".beside pre")
-        root.locator("svg").first.wait_for()
-        before = root.locator(".readout").inner_text()
-        root.locator("input").focus()
-        page.keyboard.press("End")
-        assert root.locator(".readout").inner_text() != before
-        shown, code = root.bounding_box(), line.bounding_box()
-        assert shown["x"] + shown["width"] <= code["x"]
-        assert shown["y"] < code["y"] < shown["y"] + shown["height"]
-        embedded = made / re.search(r'src="ADDRESS/([^"]+)"', line.inner_text())[1]
-        assert f'data-explorer="{root.get_attribute("data-explorer")}"' in embedded.read_text(
-            "utf-8"
-        )
-        assert seen == []
+def test_who_would_embed_a_slider_sees_one_that_moves_beside_the_line_to_copy(visit, made):
+    page = visit(made / "sliders_anywhere.html", **WIDE)
+    root, line = page.locator(".beside .calibkit-explorer"), page.locator(".beside pre")
+    root.locator("svg").first.wait_for()
+    before = root.locator(".readout").inner_text()
+    root.locator("input").focus()
+    page.keyboard.press("End")
+    assert root.locator(".readout").inner_text() != before
+    shown, code = root.bounding_box(), line.bounding_box()
+    assert shown["x"] + shown["width"] <= code["x"]
+    assert shown["y"] < code["y"] < shown["y"] + shown["height"]
+    embedded = made / re.search(r'src="ADDRESS/([^"]+)"', line.inner_text())[1]
+    assert f'data-explorer="{root.get_attribute("data-explorer")}"' in embedded.read_text("utf-8")
 
 
-def test_a_kit_is_seen_before_anything_is_installed(browser, made):
-    with watched(browser, **NARROW) as (page, seen):
-        page.goto((made / "class_guide.html").as_uri())
-        page.locator(".here a").click()
-        page.locator("article a", has_text="Label noise").click()
-        page.locator("article h3", has_text="13 · ").wait_for()
-        page.locator("article a", has_text="The slides as a room sees them").click()
-        slides = page.locator(".slide")
-        assert slides.count() > 10
-        assert all(slide.is_visible() for slide in slides.all())  # no arrow keys on a telephone
-        page.set_viewport_size(WIDE)
-        assert [slide.is_visible() for slide in slides.all()].count(True) == 1
-        assert seen == []
+def test_a_kit_is_seen_before_anything_is_installed(visit, made):
+    page = visit(made / "class_guide.html", **NARROW)
+    page.locator(".here a").click()
+    page.locator("article a", has_text="Label noise").click()
+    page.locator("article h3", has_text="13 · ").wait_for()
+    page.locator("article a", has_text="The slides as a room sees them").click()
+    slides = page.locator(".slide")
+    assert slides.count() > 10
+    assert all(slide.is_visible() for slide in slides.all())  # no arrow keys on a telephone
+    page.set_viewport_size(WIDE)
+    assert [slide.is_visible() for slide in slides.all()].count(True) == 1
 
 
-def test_each_per_cent_is_written_alike(browser, made, names):
+def test_each_per_cent_is_written_alike(visit, made, names):
     """On every page, but for code; and in the words that a slider brings when it moves."""
     for name in names:
         text = (made / name).read_text(encoding="utf-8")
         assert spaced(text) == text, name
-    with watched(browser, **WIDE) as (page, seen):
-        page.goto((made / "06_label_noise.html").as_uri())
-        page.evaluate(UNFOLD)
-        root = page.locator(".calibkit-explorer", has=page.locator("input")).first
-        root.locator("input").first.press("ArrowRight")
-        words = root.inner_text()
-        assert re.search("\\d\u00a0%", words)
-        assert not re.search(r"\d ?%", words)
-        assert seen == []
+    page = visit(made / "06_label_noise.html", **WIDE)
+    page.evaluate(UNFOLD)
+    root = page.locator(".calibkit-explorer", has=page.locator("input")).first
+    root.locator("input").first.press("ArrowRight")
+    words = root.inner_text()
+    assert re.search("\\d\u00a0%", words)
+    assert not re.search(r"\d ?%", words)
 
 
 def test_every_link_leads_somewhere(made, names):
@@ -305,147 +284,129 @@ def _leads(made, name, link, ids):
     return not place or page not in ids or {place, unquote(place)} & ids[page]
 
 
-def test_search_finds_a_lesson_without_a_network(browser, made):
-    with watched(browser) as (page, seen):
-        page.goto((made / "index.html").as_uri())
-        page.get_by_role("textbox", name="Search").fill("memorised")
-        page.keyboard.press("Enter")
-        page.locator("#search-results a").first.wait_for()
-        hits = page.locator("#search-results a").evaluate_all("all => all.map(a => a.href)")
-        assert any("06_label_noise.html" in hit for hit in hits)
-        marked = page.locator("#search-results li", has_text="06 · ").locator(".context mark")
-        assert marked.first.inner_text().lower() == "memorised"
-        page.locator("#search-results a").first.click()
-        page.locator("article h1").wait_for()
-        assert seen == []
+def test_search_finds_a_lesson_without_a_network(visit, made):
+    page = visit(made / "index.html")
+    page.get_by_role("textbox", name="Search").fill("memorised")
+    page.keyboard.press("Enter")
+    page.locator("#search-results a").first.wait_for()
+    hits = page.locator("#search-results a").evaluate_all("all => all.map(a => a.href)")
+    assert any("06_label_noise.html" in hit for hit in hits)
+    marked = page.locator("#search-results li", has_text="06 · ").locator(".context mark")
+    assert marked.first.inner_text().lower() == "memorised"
+    page.locator("#search-results a").first.click()
+    page.locator("article h1").wait_for()
 
 
-def test_a_verdict_leads_to_the_cell_that_printed_it(browser, made):
-    with watched(browser) as (page, _):
-        page.goto((made / "verdicts.html").as_uri())
-        page.locator("details.verdicts > summary").first.click()
-        first = page.locator("table.verdicts tbody tr").first
-        statement = first.locator("a").inner_text()
-        first.locator("a").click()
-        target = page.locator(".verdict:target")
-        target.wait_for()
-        assert statement in target.inner_text()
+def test_a_verdict_leads_to_the_cell_that_printed_it(visit, made):
+    page = visit(made / "verdicts.html")
+    page.locator("details.verdicts > summary").first.click()
+    first = page.locator("table.verdicts tbody tr").first
+    statement = first.locator("a").inner_text()
+    first.locator("a").click()
+    target = page.locator(".verdict:target")
+    target.wait_for()
+    assert statement in target.inner_text()
 
 
-def test_the_verdicts_of_one_word_stand_together(browser, made):
-    with watched(browser) as (page, seen):
-        page.goto((made / "verdicts.html").as_uri())
-        page.get_by_label("REVERSED").check()
-        shown = page.locator("table.verdicts tbody tr:visible")
-        said = page.locator("dl.words dt", has_text="REVERSED").inner_text()
-        assert 0 < shown.count() == int(said.split()[-1])
-        assert shown.locator(".chip.reversed").count() == shown.count()
-        page.get_by_label("all, lesson by lesson").check()
-        assert shown.count() == 0  # folded again
-        assert page.locator("details.verdicts > summary:visible").count() > 10
-        assert page.locator(".evidence tbody tr").count() > 10
-        assert seen == []
+def test_the_verdicts_of_one_word_stand_together(visit, made):
+    page = visit(made / "verdicts.html")
+    page.get_by_label("REVERSED").check()
+    shown = page.locator("table.verdicts tbody tr:visible")
+    said = page.locator("dl.words dt", has_text="REVERSED").inner_text()
+    assert 0 < shown.count() == int(said.split()[-1])
+    assert shown.locator(".chip.reversed").count() == shown.count()
+    page.get_by_label("all, lesson by lesson").check()
+    assert shown.count() == 0  # folded again
+    assert page.locator("details.verdicts > summary:visible").count() > 10
+    assert page.locator(".evidence tbody tr").count() > 10
 
 
-def test_a_reader_jumps_over_the_navigation_and_goes_on_to_the_next_lesson(browser, made):
-    with watched(browser, **WIDE) as (page, _):
-        page.goto((made / "06_label_noise.html").as_uri())
-        page.keyboard.press("Tab")
-        assert page.evaluate("document.activeElement.innerText") == "Skip to content"
-        page.wait_for_function("document.activeElement.getBoundingClientRect().top >= 0")
-        assert page.locator(".related-pages a.prev-page").get_attribute("href").startswith("05_")
-        assert page.locator(".related-pages a.next-page").get_attribute("href").startswith("07_")
-        contents = page.locator(".toc-tree a")
-        assert contents.count() > 8
-        last = page.locator("article h2").last
-        last.scroll_into_view_if_needed()
-        page.wait_for_timeout(300)
-        assert page.locator(".toc-tree .scroll-current").count() > 0  # the list follows
-        page.evaluate(UNFOLD)
-        handle = page.locator(".calibkit-explorer input").first
-        handle.focus()
-        assert handle.evaluate(RING) is None
+def test_a_reader_jumps_over_the_navigation_and_goes_on_to_the_next_lesson(visit, made):
+    page = visit(made / "06_label_noise.html", **WIDE)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.innerText") == "Skip to content"
+    page.wait_for_function("document.activeElement.getBoundingClientRect().top >= 0")
+    assert page.locator(".related-pages a.prev-page").get_attribute("href").startswith("05_")
+    assert page.locator(".related-pages a.next-page").get_attribute("href").startswith("07_")
+    contents = page.locator(".toc-tree a")
+    assert contents.count() > 8
+    last = page.locator("article h2").last
+    last.scroll_into_view_if_needed()
+    page.wait_for_timeout(300)
+    assert page.locator(".toc-tree .scroll-current").count() > 0  # the list follows
+    page.evaluate(UNFOLD)
+    handle = page.locator(".calibkit-explorer input").first
+    handle.focus()
+    assert handle.evaluate(RING) is None
 
 
 @pytest.mark.parametrize("name", ["index", "08_temperature"])
-def test_on_a_narrow_screen_the_menu_is_reached_by_keys_and_a_closed_one_is_not(
-    browser, made, name
-):
-    with watched(browser, width=683, height=384) as (page, seen):
-        page.goto((made / f"{name}.html").as_uri())
-        met = []
-        for _ in range(8):
-            page.keyboard.press("Tab")
-            met.append(page.evaluate(FOCUSED))
-        assert [where for where in met if where["drawer"]] == []
-        assert "All pages" in [where["label"] for where in met]
-        page.locator("button.nav-overlay-icon").focus()
-        page.keyboard.press("Enter")
-        assert page.evaluate(FOCUSED)["drawer"]
-        assert page.locator("button[aria-expanded=true]").count() == 1
-        page.keyboard.press("Escape")
-        assert page.evaluate(FOCUSED)["label"] == "All pages"
-        assert page.locator("button[aria-expanded=true]").count() == 0
-        page.wait_for_function(CLOSED)
-        assert seen == []
+def test_on_a_narrow_screen_the_menu_is_reached_by_keys_and_a_closed_one_is_not(visit, made, name):
+    page = visit(made / f"{name}.html", width=683, height=384)
+    met = []
+    for _ in range(8):
+        page.keyboard.press("Tab")
+        met.append(page.evaluate(FOCUSED))
+    assert [where for where in met if where["drawer"]] == []
+    assert "All pages" in [where["label"] for where in met]
+    page.locator("button.nav-overlay-icon").focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate(FOCUSED)["drawer"]
+    assert page.locator("button[aria-expanded=true]").count() == 1
+    page.keyboard.press("Escape")
+    assert page.evaluate(FOCUSED)["label"] == "All pages"
+    assert page.locator("button[aria-expanded=true]").count() == 0
+    page.wait_for_function(CLOSED)
 
 
-def test_on_a_telephone_a_slider_stays_in_sight_with_its_pictures(browser, made):
-    with watched(browser, **NARROW) as (page, _):
-        page.goto((made / "08_temperature.html").as_uri())
-        page.locator(".picture > svg").nth(1).scroll_into_view_if_needed()
-        top = page.locator(".calibkit-explorer .controls").first.bounding_box()["y"]
-        header = page.locator(".mobile-header").bounding_box()
-        assert top == pytest.approx(header["y"] + header["height"], abs=1)
+def test_on_a_telephone_a_slider_stays_in_sight_with_its_pictures(visit, made):
+    page = visit(made / "08_temperature.html", **NARROW)
+    page.locator(".picture > svg").nth(1).scroll_into_view_if_needed()
+    top = page.locator(".calibkit-explorer .controls").first.bounding_box()["y"]
+    header = page.locator(".mobile-header").bounding_box()
+    assert top == pytest.approx(header["y"] + header["height"], abs=1)
 
 
-def test_code_wider_than_its_box_scrolls_and_a_key_reaches_it(browser, made):
-    with watched(browser, **NARROW) as (page, _):
-        page.goto((made / "08_temperature.html").as_uri())
-        page.evaluate(UNFOLD)
-        page.wait_for_timeout(300)
-        wide, reached = page.evaluate(WIDE_CODE)
-        assert 0 < wide == reached
+def test_code_wider_than_its_box_scrolls_and_a_key_reaches_it(visit, made):
+    page = visit(made / "08_temperature.html", **NARROW)
+    page.evaluate(UNFOLD)
+    page.wait_for_timeout(300)
+    wide, reached = page.evaluate(WIDE_CODE)
+    assert 0 < wide == reached
 
 
-def test_the_sidebar_begins_where_the_page_stands_in_it(browser, made):
-    with watched(browser, **WIDE) as (page, _):
-        page.goto((made / "21_language_models.html").as_uri())
-        box = page.locator(".sidebar-tree .current-page > .reference").bounding_box()
-        assert 100 < box["y"] < WIDE["height"] - 100
+def test_the_sidebar_begins_where_the_page_stands_in_it(visit, made):
+    page = visit(made / "21_language_models.html", **WIDE)
+    box = page.locator(".sidebar-tree .current-page > .reference").bounding_box()
+    assert 100 < box["y"] < WIDE["height"] - 100
 
 
 def test_every_page_fits_a_telephone_and_one_of_each_kind_is_open_to_everyone(
-    browser, made, names, build
+    visit, made, names, faults
 ):
     """Pages of one kind have one frame and one sheet of colours; what they hold differs."""
-    script = axe.script(build.parent / "axe")
-    if script is None:
-        pytest.skip("axe-core is not here and npm cannot fetch it; set CALIBKIT_AXE to axe.min.js")
     assert set(KINDS) <= set(names)
-    found = {}
-    with watched(browser) as (page, seen):
-        for name in names:
-            page.emulate_media(media="screen", color_scheme="light")
-            page.set_viewport_size(WIDE)
-            page.goto((made / name).as_uri())
-            page.evaluate(UNFOLD)
-            root, found[name] = page.locator("html"), []
-            if EVERY_PAGE or name in KINDS:
-                page.evaluate(axe.FEW_TOKENS)
-                found[name] += axe.violations(page, root, script, axe.EVERY)
-            page.set_viewport_size(NARROW)
-            found[name] += cramped(page)
-            if name in KINDS:
-                found[name] += axe.violations(page, root, script, axe.EVERY_BUT_COLOURS)
-                page.emulate_media(color_scheme="dark")
-                found[name] += axe.violations(page, root, script, axe.COLOURS)
-            page.emulate_media(media="print", color_scheme="light")
-            found[name] += page.evaluate(CLIPPED)
-            if page.locator(".skip-to-content:visible").count():
-                found[name].append("the link to the content is printed")
+    page, found = visit(made / "index.html"), {}
+    for name in names:
+        page.emulate_media(media="screen", color_scheme="light")
+        page.set_viewport_size(WIDE)
+        page.goto((made / name).as_uri())
+        page.evaluate(UNFOLD)
+        found[name] = []
+        if EVERY_PAGE or name in KINDS:
+            page.evaluate(axe.FEW_TOKENS)
+            found[name] += faults(page)
+        page.set_viewport_size(NARROW)
+        found[name] += cramped(page)
+        if name in KINDS:
+            found[name] += faults(page, None, axe.EVERY_BUT_COLOURS)
+            page.emulate_media(color_scheme="dark")
+            found[name] += faults(page, None, axe.COLOURS)
+        page.emulate_media(media="print", color_scheme="light")
+        found[name] += page.evaluate(CLIPPED)
+        if page.locator(".skip-to-content:visible").count():
+            found[name].append("the link to the content is printed")
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
-    assert seen == []
 
 
 def cramped(page):
@@ -466,73 +427,65 @@ def cramped(page):
 
 
 @pytest.mark.parametrize("name", ["temperature", "networks", "08_temperature-1"])
-def test_an_embedded_slider_fills_the_screen_of_a_projector(browser, made, build, name):
-    with watched(browser, width=1920, height=1080) as (page, seen):
-        page.goto((made / "embed" / f"{name}.html").as_uri())
-        page.locator(".picture svg").first.wait_for()
-        page.screenshot(path=build / f"site_embed_{name}.png")
-        boxes = [panel.bounding_box() for panel in page.locator(".picture > svg").all()]
-        assert min(box["x"] for box in boxes) < 0.1 * 1920
-        assert max(box["x"] + box["width"] for box in boxes) > 0.9 * 1920
-        assert max(box["height"] for box in boxes) > 0.6 * 1080
-        assert max(box["y"] + box["height"] for box in boxes) <= 1080
-        assert seen == []
+def test_an_embedded_slider_fills_the_screen_of_a_projector(visit, made, name):
+    page = visit(made / "embed" / f"{name}.html", width=1920, height=1080)
+    page.locator(".picture svg").first.wait_for()
+    boxes = [panel.bounding_box() for panel in page.locator(".picture > svg").all()]
+    assert min(box["x"] for box in boxes) < 0.1 * 1920
+    assert max(box["x"] + box["width"] for box in boxes) > 0.9 * 1920
+    assert max(box["height"] for box in boxes) > 0.6 * 1080
+    assert max(box["y"] + box["height"] for box in boxes) <= 1080
 
 
-def test_pictures_are_dark_on_dark_pages(browser, made):
+def test_pictures_are_dark_on_dark_pages(visit, made):
     """No white slab: what lies under the words of a slider, and how a figure is turned."""
-    with watched(browser, **WIDE) as (page, seen):
-        page.emulate_media(color_scheme="dark")
-        page.goto((made / "08_temperature.html").as_uri())
-        page.evaluate(UNFOLD)
-        page.locator(".picture svg").first.wait_for()
-        papers = page.locator(".picture > svg").evaluate_all(PAPERS)
-        assert set(papers) == {"rgb(22, 24, 29)"}
-        turned = page.locator("article img").evaluate_all(
-            "all => all.map(one => getComputedStyle(one).filter)"
-        )
-        assert turned
-        assert all("invert" in one for one in turned)
-        assert seen == []
+    page = visit(made / "08_temperature.html", **WIDE)
+    page.emulate_media(color_scheme="dark")
+    page.evaluate(UNFOLD)
+    page.locator(".picture svg").first.wait_for()
+    papers = page.locator(".picture > svg").evaluate_all(PAPERS)
+    assert set(papers) == {"rgb(22, 24, 29)"}
+    turned = page.locator("article img").evaluate_all(
+        "all => all.map(one => getComputedStyle(one).filter)"
+    )
+    assert turned
+    assert all("invert" in one for one in turned)
 
 
 @pytest.mark.parametrize("name", ["index", "findings", "03_overconfidence", "08_temperature"])
-def test_the_words_of_pictures_are_of_one_scale(browser, made, name):
-    with watched(browser, **WIDE) as (page, _):
-        page.goto((made / f"{name}.html").as_uri())
-        page.evaluate(UNFOLD)
-        page.locator("article svg text").first.wait_for()
-        sizes = page.evaluate(WORDS)
-        assert len(sizes) > 40
-        assert min(sizes) >= SMALLEST
-        assert max(sizes) < 1.7 * SMALLEST
+def test_the_words_of_pictures_are_of_one_scale(visit, made, name):
+    page = visit(made / f"{name}.html", **WIDE)
+    page.evaluate(UNFOLD)
+    page.locator("article svg text").first.wait_for()
+    sizes = page.evaluate(WORDS)
+    assert len(sizes) > 40
+    assert min(sizes) >= SMALLEST
+    assert max(sizes) < 1.7 * SMALLEST
 
 
-def test_what_scrolls_in_its_box_shows_that_more_follows(browser, made):
-    with watched(browser, **NARROW) as (page, _):
-        page.goto((made / "10_focal_theory.html").as_uri())
-        page.evaluate(UNFOLD)
-        shades = page.evaluate(SHADED)
-        assert shades
-        assert set(shades) == {4}
+def test_what_scrolls_in_its_box_shows_that_more_follows(visit, made):
+    page = visit(made / "10_focal_theory.html", **NARROW)
+    page.evaluate(UNFOLD)
+    shades = page.evaluate(SHADED)
+    assert shades
+    assert set(shades) == {4}
 
 
-def test_figures_fill_their_column(browser, made):
-    with watched(browser, **WIDE) as (page, _):
-        page.goto((made / "08_temperature.html").as_uri())
-        page.evaluate(UNFOLD)
-        column = page.locator("article").bounding_box()["width"]
-        panels = page.locator(".calibkit-explorer").evaluate_all(
-            """all => all.map(one => [...one.querySelectorAll('.picture > svg')]
-              .map(part => part.getBoundingClientRect().width))"""
-        )
-        for widths in panels:
-            assert sum(widths) > 0.65 * column
-        figures = page.locator("article .output_area img").evaluate_all(
-            "all => all.map(one => [one.getBoundingClientRect().width, Number(one.width)])"
-        )
-        assert figures
-        assert all(width > 0.65 * column for width, _ in figures)
+def test_figures_fill_their_column(visit, made):
+    page = visit(made / "08_temperature.html", **WIDE)
+    page.evaluate(UNFOLD)
+    column = page.locator("article").bounding_box()["width"]
+    panels = page.locator(".calibkit-explorer").evaluate_all(
+        """all => all.map(one => [...one.querySelectorAll('.picture > svg')]
+          .map(part => part.getBoundingClientRect().width))"""
+    )
+    for widths in panels:
+        assert sum(widths) > 0.65 * column
+    figures = page.locator("article .output_area img").evaluate_all(
+        "all => all.map(one => [one.getBoundingClientRect().width, Number(one.width)])"
+    )
+    assert figures
+    assert all(width > 0.65 * column for width, _ in figures)
 
 
 def test_nothing_of_the_folder_but_an_older_site_is_removed(tmp_path):

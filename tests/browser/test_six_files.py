@@ -9,8 +9,6 @@ from calibkit import metrics
 from calibkit.course import browser as pages
 from calibkit.course.browser import six_files
 from calibkit.course.experiments import vendor
-from tests.browser import axe
-from tests.browser.drive import watched
 
 SETS = json.loads(six_files.DATA.read_text(encoding="utf-8"))
 FIRST = "calibkit.game.files.A"
@@ -23,11 +21,8 @@ def path(build):
 
 
 @pytest.fixture
-def page(browser, path):
-    with watched(browser) as (page, seen):
-        page.goto(path.as_uri())
-        yield page
-    assert seen == []
+def page(visit, path):
+    return visit(path)
 
 
 def of(page):
@@ -53,13 +48,8 @@ def test_each_set_holds_every_fault_once_as_the_rule_reads_them():
 
 def test_its_numbers_are_those_of_the_package(page):
     sure, hit = of(page)
-    whole, new = (
-        page.evaluate(f"(({{ ece, gap }}) => ({{ ece, gap }}))({FIRST}.of())"),
-        page.evaluate(
-            f"(({{ ece, gap }}) => ({{ ece, gap }}))({FIRST}.of((row) => row.scanner === 'new'))"
-        ),
-    )
-    for found, part in ((whole, slice(None)), (new, slice(0, 1000))):
+    for rows, part in (("", slice(None)), ("row => row.scanner === 'new'", slice(0, 1000))):
+        found = page.evaluate(f"(({{ ece, gap }}) => ({{ ece, gap }}))({FIRST}.of({rows}))")
         top = metrics.TopLabel(sure[part], hit[part])
         assert found["ece"] == pytest.approx(metrics.ece(top), abs=1e-12)
         assert found["gap"] == pytest.approx((sure - hit.double())[part].mean().item(), abs=1e-12)
@@ -91,26 +81,19 @@ def test_a_game_from_the_first_look_to_the_score(page):
     assert page.locator("#result").is_hidden()
 
 
-def test_an_address_gives_the_same_files(browser, path):
+def test_an_address_gives_the_same_files(visit, path):
     dealt = []
     for _ in range(2):
-        with watched(browser) as (page, seen):
-            page.goto(f"{path.as_uri()}#files=11")
-            dealt.append(page.evaluate("calibkit.game.faultOf"))
-            assert page.locator("#number").inner_text() == "Files number 11"
-        assert seen == []
+        page = visit(path, "#files=11")
+        dealt.append(page.evaluate("calibkit.game.faultOf"))
+        assert page.locator("#number").inner_text() == "Files number 11"
     assert dealt[0] == dealt[1]
 
 
 @pytest.mark.parametrize("width", [390, 1366])
-def test_it_can_be_read_by_all(browser, build, path, width):
-    script = axe.script(build)
-    if script is None:
-        pytest.skip("no axe-core, and no npm to bring it")
-    with watched(browser, width=width) as (page, seen):
-        page.goto(path.as_uri())
-        for look in ("whole", "scanner", "digit", "second"):
-            page.locator(f"[data-look={look}]").click()
-        assert page.evaluate(TOO_WIDE) <= 0
-        assert axe.violations(page, page.locator("html"), script, axe.EVERY) == []
-    assert seen == []
+def test_it_can_be_read_by_all(visit, path, accessible, width):
+    page = visit(path, width=width)
+    for look in ("whole", "scanner", "digit", "second"):
+        page.locator(f"[data-look={look}]").click()
+    assert page.evaluate(TOO_WIDE) <= 0
+    accessible(page)
