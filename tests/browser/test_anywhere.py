@@ -2,7 +2,6 @@
 
 import functools
 import http.server
-import shutil
 import threading
 
 import pytest
@@ -34,7 +33,7 @@ import pathlib
 import anywidget
 
 class Explorer(anywidget.AnyWidget):
-    _esm = pathlib.Path("{name}.mjs")
+    _esm = pathlib.Path("{name}/{name}.mjs")
 
 Explorer()"""
 
@@ -97,10 +96,11 @@ def test_a_book_shows_it_in_a_shadow_root(browser, served):
     assert seen == []
 
 
-def test_jupyterlab_shows_the_same_file_without_calibkit(browser, lab, folder, remember):
-    shutil.copy(folder / f"{folder.name}.mjs", lab.folder)
-    labs.write(lab, f"own_{folder.name}", CELL.format(name=folder.name))
-    done = labs.visit_notebook(browser, lab, f"own_{folder.name}")
+def test_jupyterlab_shows_the_same_files_without_calibkit(browser, lab, remember):
+    for name in NAMES:
+        library.write(name, lab.folder / name)
+    labs.write(lab, "own", *(CELL.format(name=name) for name in NAMES))
+    done = labs.visit_notebook(browser, lab, "own")
     remember(done.walks)
     assert done.complaints == []
-    assert done.walks
+    assert len(done.walks) == len(NAMES)

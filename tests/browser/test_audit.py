@@ -4,7 +4,6 @@ import pytest
 import torch
 
 import calibkit
-from tests.browser.drive import watched
 
 
 @pytest.fixture(scope="module")
@@ -19,21 +18,14 @@ def page_of_audit(build):
 
 
 @pytest.mark.parametrize("width", [1366, 390])
-def test_it_fits_and_complains_of_nothing(visit, build, page_of_audit, width):
+def test_it_fits_and_axe_finds_nothing_wrong(visit, accessible, page_of_audit, width):
     page = visit(page_of_audit, width=width)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.screenshot(path=build / f"audit_{width}.png", full_page=True)
-
-
-def test_it_prints_on_the_width_of_paper(browser, page_of_audit):
-    with watched(browser, width=680) as (page, _):
-        page.emulate_media(media="print")
-        page.goto(page_of_audit.as_uri())
-        wide = "all => all.filter(t => t.getBoundingClientRect().right > innerWidth).length"
-        assert page.eval_on_selector_all("table, svg", wide) == 0
-
-
-@pytest.mark.parametrize("width", [1366, 390])
-def test_axe_finds_nothing_wrong(visit, accessible, page_of_audit, width):
-    page = visit(page_of_audit, width=width)
     accessible(page)
+
+
+def test_it_prints_on_the_width_of_paper(visit, page_of_audit):
+    page = visit(page_of_audit, width=680)
+    page.emulate_media(media="print")
+    wide = "all => all.filter(t => t.getBoundingClientRect().right > innerWidth).length"
+    assert page.eval_on_selector_all("table, svg", wide) == 0

@@ -57,7 +57,7 @@ def test_a_page_shows_the_slider_within_two_screens_and_folds_the_answers(visit,
 
 
 # some of them: the pages above are of all lessons
-@pytest.mark.parametrize("lesson", OPENED[::8], ids=[x.name for x in OPENED[::8]])
+@pytest.mark.parametrize("lesson", OPENED[::11], ids=[x.name for x in OPENED[::11]])
 def test_jupyterlab_shows_the_slider_within_two_screens_and_folds_the_answers(browser, lab, lesson):
     (lab.folder / "committed").mkdir(exist_ok=True)
     shutil.copy(lesson.notebook, lab.folder / "committed")

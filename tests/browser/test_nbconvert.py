@@ -16,8 +16,8 @@ from calibkit.course.execution import PNG
 from tests.browser import chromium
 from tests.browser.drive import of_each_kind, watched
 
-EVERY = [lesson.notebook for lesson in (*checkout.lessons(), *checkout.evidence())]
-each = functools.partial(pytest.mark.parametrize, "notebook", ids=lambda path: path.stem)
+NOTEBOOKS = [lesson.notebook for lesson in (*checkout.lessons(), *checkout.evidence())]
+each = pytest.mark.parametrize("notebook", of_each_kind(NOTEBOOKS), ids=lambda path: path.stem)
 SIZES = "all => all.map(one => [one.naturalWidth, one.naturalHeight])"
 NO_NETWORK = "--host-resolver-rules=MAP * ~NOTFOUND"  # MathJax is not waited for
 DRAWN = "all => all.filter(one => one.querySelector(':scope > svg')?.clientHeight > 100).length"
@@ -38,7 +38,7 @@ def explorers(notebook):
     return notebook.read_text(encoding="utf-8").count('class=\\"calibkit-explorer')
 
 
-@each(EVERY)
+@each
 def test_markdown_has_a_file_for_each_figure_and_a_picture_for_each_slider(notebook):
     text, kept = MarkdownExporter().from_notebook_node(committed(notebook))
     linked = re.findall(r"!\[png\]\((.+?)\)", text)
@@ -50,7 +50,7 @@ def test_markdown_has_a_file_for_each_figure_and_a_picture_for_each_slider(noteb
     assert len(pictures) == explorers(notebook)
 
 
-@each(of_each_kind(EVERY))
+@each
 def test_html_shows_each_figure_and_slider(browser, build, notebook):
     page_of = build / "exported.html"
     page_of.write_text(HTMLExporter().from_notebook_node(committed(notebook))[0], encoding="utf-8")
@@ -62,7 +62,7 @@ def test_html_shows_each_figure_and_slider(browser, build, notebook):
         assert page.locator(".picture").evaluate_all(DRAWN) == explorers(notebook)
 
 
-@each(of_each_kind(EVERY))
+@each
 def test_a_pdf_holds_each_figure(monkeypatch, notebook):
     ours = functools.partialmethod(BrowserType.launch, executable_path=chromium.candidates()[0])
     monkeypatch.setattr(BrowserType, "launch", ours)  # not the one that Playwright would download

@@ -137,11 +137,10 @@ class Exercise:
         """The results by case, up to the first that is refused, each computed twice."""
         given: dict[str, np.ndarray] = {}
         try:
-            for case, arguments in self.inputs.items():
-                given[case] = running.result(answer, self._shown[case], arguments, self.slips)
-            for case, arguments in reversed(self.inputs.items()):
-                again = running.result(answer, self._shown[case], arguments, self.slips)
-                if not self.same(given[case], again):
+            for case in (*self.inputs, *reversed(self.inputs)):
+                arguments = self.inputs[case]
+                result = running.result(answer, self._shown[case], arguments, self.slips)
+                if not self.same(given.setdefault(case, result), result):
                     raise Refused(
                         f"Not quite: called twice with the same arguments ({case}), your function "
                         "does not return the same result twice. Is there chance in it, or a "
