@@ -6,8 +6,9 @@ alone, before a checker was read. When they were asked for the last time, all 29
 say why nothing can be compared (an error, an argument that is changed, no number, too long), and
 123 with the first failing case, or the wrong shape, alone. Of the 282 replies to the second set
 241 were judged to name the mistake, 41 to be vague, none to mislead. Of 1,480 further wrong
-answers, all refused, six to eight an exercise are kept. Replies to all were compared before and
-after the code was shortened: equal, word for word, but for line numbers.
+answers, all refused, those are kept whose reply names something that no other shows. Replies to
+all 3,720 were compared before and after the code was shortened: equal, word for word, but for
+line numbers, and 17 of which one fact is no longer told.
 """
 
 import re
@@ -29,7 +30,7 @@ each = pytest.mark.parametrize("name", EXERCISES)
 def test_every_exercise_has_its_tables():
     assert set(RIGHT) == set(WRONG) == set(EXERCISES)
     assert min(map(len, RIGHT.values())) >= 4
-    assert min(map(len, WRONG.values())) >= 6
+    assert min(map(len, WRONG.values())) >= 3
 
 
 @each

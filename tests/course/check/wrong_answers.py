@@ -1,7 +1,7 @@
-"""Wrong answers as students write them, six to eight an exercise, with a word of the reply.
+"""Wrong answers as students write them, with a word that the reply must hold.
 
-None stands where catching the mistake is enough: it has no name that a student would need. What
-became of the larger sets that they were chosen from is told in `test_answers.py`.
+None stands where catching the mistake is enough; those alone are left to the mutants of the
+solutions. What became of the larger sets is told in `test_answers.py`.
 """
 
 import math
@@ -25,7 +25,6 @@ def hit(p, y):
     return (p.argmax(dim=1) == y).double()
 
 SIGNED_GAP = [
-    (lambda p, y: metrics.ece(p, y), None),
     (lambda p, y: round(float(conf(p).mean() - hit(p, y).mean()), 4), "4 decimals"),
     (lambda p, y: print(conf(p).mean() - hit(p, y).mean()), "return"),
     (lambda p, y: conf(p[1:]).mean() - hit(p[1:], y[1:]).mean(), "first sample"),
@@ -44,26 +43,13 @@ BIN_INDEX = [
     (lambda c, bins: np.floor(c.double().numpy() * bins).clip(0, bins - 1), "closed on the left"),
     (lambda c, bins: torch.bucketize(c.float(), (torch.arange(1, bins) / bins)), "float32"),
     (lambda c, bins: right_bin(c, bins + 1), "bins + 1"),
-    (lambda c, bins: (c.double() * bins).long() - 1, None),
-    (lambda c, bins: right_bin(c.sort().values, bins), None),
     (lambda c, bins: torch.bucketize(c, inner(bins)).tolist()[0], "shape"),
     (lambda c, bins: (right_bin(v, bins) for v in c), "generator"),
 ]
 
-def pieces(p, y, bins):
-    which = right_bin(p.amax(1), bins)
-    n = torch.bincount(which, minlength=bins).double()
-    c = torch.bincount(which, weights=conf(p), minlength=bins)
-    h = torch.bincount(which, weights=hit(p, y), minlength=bins)
-    return n, c, h
-
 def ece_with(p, y, bins, confidence, correct):
     gaps = torch.bincount(right_bin(confidence, bins), weights=confidence - correct, minlength=bins)
     return gaps.abs().sum() / len(y)
-
-def skips_first_bin(p, y, bins):
-    _n, c, h = pieces(p, y, bins)
-    return ((c - h).abs()[1:]).sum() / len(y)
 
 def ece_added_once(p, y, b):
     confidence, said = p.double().max(1)
@@ -73,13 +59,9 @@ def ece_added_once(p, y, b):
 
 ECE = [
     (ece_added_once, "adds once"),
-    (skips_first_bin, None),
     (lambda p, y, b: metrics.ece(p, y, bins=max(b - 1, 1)), "bins - 1"),
     (lambda p, y, b: metrics.ece(p, y, bins=20), "took 20"),
-    (lambda p, y, b: metrics.brier(p, y), None),
-    (lambda p, y, b: np.histogram(p, b), None),
     (lambda p, y, b: metrics.ece, "function"),
-    (lambda p, y, b: metrics.ece(p.sort(1).values, y, bins=b), None),
 ]
 
 def sq(p, y):
@@ -90,10 +72,8 @@ BRIER = [
     (lambda p, y: (p.double() - one_hot(y, p.shape[1])).abs().sum(1).mean(), "absolute"),
     (lambda p, y: sq(p, p.argmax(1)).sum(1).mean(), "predicted class"),
     (lambda p, y: sq(one_hot(p.argmax(1), p.shape[1]), y).sum(1).mean(), "argmax"),
-    (lambda p, y: sq(p, (y + 1) % p.shape[1]).sum(1).mean(), None),
     (lambda p, y: sq(p, y).sum(1).sum() / (len(y) - 1), "n - 1"),
     (lambda p, y: {"brier": sq(p, y).sum(1).mean()}, "dict"),
-    (lambda p, y: ((p**2).sum(1) - 2 * p.gather(1, y[:, None])[:, 0]).mean().double(), None),
 ]
 
 def columns(p, y, bins):
@@ -106,7 +86,6 @@ CLASSWISE_ECE = [
     (lambda p, y, b: float(sum(columns(p, y, b))) / len(set(y.tolist())), "labels"),
     (lambda p, y, b: np.mean([float(columns(p, y, b)[k]) for k in sorted(set(y.tolist()))]),
         "labels"),
-    (lambda p, y, b: float(sum(columns(p, y, b))) / b, None),
 ]
 
 def loss(p, y):
@@ -123,9 +102,6 @@ NLL_PARTS = [
     (lambda p, y: pair(p, y)[0], "shape"),
     (lambda p, y: (loss(p, y) * hit(p, y), loss(p, y) * (1 - hit(p, y))), "shape"),
     (lambda p, y: [x / float(sum(pair(p, y))) for x in pair(p, y)], None),
-    (lambda p, y: [-x for x in reversed(pair(p, y))], None),
-    (lambda p, y: (pair(p, y)[0], loss(p, y).mean()), None),
-    (lambda p, y: split(loss(p, y) / p.shape[1], p.argmax(1) == y), None),
 ]
 
 def stopping(better=lambda new, least: new < least, stop=lambda waited, k: waited == k, start=0):
@@ -141,17 +117,10 @@ def stopping(better=lambda new, least: new < least, stop=lambda waited, k: waite
         return kept, epoch
     return rule
 
-def stop_returns_value(losses, patience):
-    kept, last = stopping()(losses, patience)
-    return float(losses[kept]), last
-
 EARLY_STOP = [
     (stopping(better=lambda new, least: new <= least), "<="),
     (stopping(better=lambda new, least: False), None),
     (lambda v, k: stopping()(v, k)[1], None),
-    (stop_returns_value, None),
-    (lambda patience, losses: stopping()(losses, patience), None),
-    (lambda v, k: int(v.argmin()), None),
 ]
 
 def apart(p, y):
@@ -166,21 +135,14 @@ def standard_error(values):
 GAP_INTERVAL = [
     (lambda p, y: apart(p, y).mean(), "shape"),
     (lambda p, y: apart(p, y), "shape"),
-    (lambda p, y: ends(apart(p, y), 2 * standard_error(apart(p, y))), None),
     (lambda p, y: ends(100 * apart(p, y), 196 * standard_error(apart(p, y))), "per cent"),
-    (lambda p, y: ends(apart(p, y) ** 2, 1.96 * standard_error(apart(p, y) ** 2)), None),
-    (lambda p, y: ends(conf(p), 1.96 * standard_error(conf(p))), None),
-    (lambda p, y: ends(conf(p) - 1, 1.96 * standard_error(apart(p, y))), None),
-    (lambda p, y: ends(p.double() - 1 / p.shape[1], 1.96 * standard_error(apart(p, y))), None),
 ]
 
 NOISE_MATRIX = [
-    (lambda p: torch.outer(p, p), None),
     (lambda p: torch.diag(1 - p), "drawn labels are missing"),
     (lambda p: p[:, None] * p / p.sum(), "left alone"),
     (lambda p: 1 - p + p * p / p.sum(), "shape"),
     (lambda p: 100 * (torch.diag(1 - p) + p[:, None] * p / p.sum()), "per cent"),
-    (lambda p: F.normalize(torch.diag(1 - p) + p[:, None] * p, p=1, dim=1), None),
     (lambda p: (torch.diag(1 - p) + p[:, None] * p / p.sum()).round(decimals=2), "2 decimals"),
     (lambda p: torch.diag(1 - p.div_(1)) + p[:, None] * p.div_(p.sum()), "changes its argument"),
 ]
@@ -192,11 +154,8 @@ NOISY_NLL = [
     (lambda p, t, y: -at(p @ t, y).log(), "one number was expected"),
     (lambda p, t, y: -at(p @ t, y).log10().mean(), "base 10"),
     (lambda p, t, y: F.cross_entropy(p @ t, y), "softmax"),
-    (lambda p, t, y: -at(p @ torch.linalg.inv(t), y).abs().log().mean(), None),
-    (lambda p, t, y: -(at(p, y) * t[y, y]).log().mean(), None),
     (lambda p, t, y: -at((p @ t).log(), (p @ t).argmax(1)).mean(), "predicted class"),
     (lambda p, t, y: -at(t @ p, y).log().mean(), "shapes do not fit"),
-    (lambda p, t, y: torch.exp(-at(p @ t, y).log().mean()), None),
 ]
 
 def slope(p, g):
@@ -206,9 +165,7 @@ GRADIENT_RATIO = [
     (lambda p, g: slope(1 - p, g), "1 minus `p`"),
     (lambda p, g: slope(p, 2.0), "ignored"),
     (lambda p, g: slope(p, g).sum(), "sum"),
-    (lambda p, g: slope(p.clamp(0.05, 0.95), g), None),
     (lambda p, g: 1 / slope(p, g), "1 divided"),
-    (lambda p, g: slope(p, g) / g if g else slope(p, g), None),
     (lambda p, g: (1 - p) ** g - g * p * (1 - p) ** (g - 1) * math.log(p), "whole tensor"),
     (lambda p, g: slope(p.log().exp_().neg_().neg_(), g) * 1.001, "close but not"),
 ]
@@ -221,15 +178,10 @@ def star(p0):
     s, r = parts_of(p0)
     return float((-lambertw(-r * math.exp(-r), -1).real / r - 1) / s)
 
-def star_with(p0, s, r):
-    return float((-lambertw(-r * math.exp(-r), -1).real / r - 1) / s)
-
 GAMMA_STAR = [
     (lambda p0: round(star(p0), 1), "1 decimal"),
     (lambda p0: star(0.25), "same whatever"),
     (lambda p0: star(p0) + 1, "1 too large"),
-    (lambda p0: star_with(p0, parts_of(p0)[0] / math.log(10), parts_of(p0)[1]), None),
-    (lambda p0: star_with(p0, -math.log(p0) / (1 - p0), parts_of(p0)[1]), None),
     (lambda p0: gamma_star(p0), "not known"),  # noqa: F821
 ]
 
@@ -244,8 +196,6 @@ FOCAL_POSTERIOR = [
     (lambda p, g: torch.stack([back(p, g), 1 - back(p, g)], 1), "shape"),
     (lambda p, g: back(p, g + 1), "gamma + 1"),
     (lambda p, g: back(p, g).round(), "whole number"),
-    (lambda p, g: p / theory.gradient_ratio(p, g) / (p / theory.gradient_ratio(p, g)).sum(), None),
-    (lambda p, g: back(p.clamp(0.1, 0.9), g), None),
 ]
 
 def mix(y, j, lam, k):
@@ -254,10 +204,7 @@ def mix(y, j, lam, k):
 MIXED_LABELS = [
     (lambda y, j, lam, k: mix(y, j, lam, k + 1), "shape"),
     (lambda y, j, lam, k: mix(y, j, lam, k).sum(0), "shape"),
-    (lambda y, j, lam, k: mix(y, j, lam**2, k), None),
-    (lambda y, j, lam, k: lam * one_hot(y, k) + (1 - lam) * one_hot(y, k)[:, j], None),
     (lambda y, j, lam, k: mix(y, j, max(lam, 1 - lam), k), "larger"),
-    (lambda y, j, lam, k: mix(y.sort().values, j, lam, k), None),
     (lambda y, j, lam, k: (lam * one_hot(y, k), (1 - lam) * one_hot(y[j], k)), "shape"),
 ]
 
@@ -265,11 +212,7 @@ HONEST_CHOICE = [
     (lambda cal, test: test[:, cal.argmin(1)], "shape"),
     (lambda cal, test: test[torch.arange(len(test)), test.argmin(1)], "on the test set"),
     (lambda cal, test: cal[torch.arange(len(test)), test.argmin(1)], "exchanged"),
-    (lambda cal, test: test[torch.arange(len(test)), cal.argmin(1) - 1], None),
-    (lambda cal, test: test[:, cal.argmin() % test.shape[1]], None),
-    (lambda cal, test: test.gather(1, (cal + test).argmin(1)[:, None])[:, 0], None),
     (lambda cal, test: test.gather(1, cal.argmin(1)), "column"),
-    (lambda cal, test: test.gather(1, cal.argmin(1)[:, None])[:, 0] - cal.amin(1), None),
 ]
 
 def off(p, q):
@@ -278,12 +221,7 @@ def off(p, q):
 AVOIDABLE_BRIER = [
     (lambda p, q: off(p, q).mean(0), None),
     (lambda p, q: off(p, q).sum(), "number of images"),
-    (lambda p, q: off(p, q).sum(1).mean().sqrt(), None),
-    (lambda p, q: off(p, q).sqrt().mean(), None),
-    (lambda p, q: off(p, q).sum(1).median(), None),
-    (lambda p, q: off(p, q).sum(1).mean() / 2, None),
     (lambda p, q: off(p, q).sum(1).sum() / max(len(q) - 1, 1), "n - 1"),
-    (lambda p, q: (q * (q / p.clamp(min=1e-9)).log()).sum(1).mean(), None),
 ]
 
 def rows(weights):
@@ -294,9 +232,6 @@ OTHER_PRIOR = [
     (lambda p, old, new: rows(p * old / new), "exchanged"),
     (lambda p, old, new: rows(p / old), "new prior is missing"),
     (lambda p, old, new: rows(p * new), "old prior is still in it"),
-    (lambda p, old, new: rows(p * old * new), None),
-    (lambda p, old, new: rows(p * (1 - old) / (1 - new)), None),
-    (lambda p, old, new: F.normalize(p * new / old, dim=1), None),
     (lambda p, old, new: rows((p.T * p.new_ones(len(p))).T * (new / old) ** 0.5), "root"),
 ]
 
@@ -307,11 +242,7 @@ CLASS_ERRORS = [
     (lambda p, y, order: by(p, y, y, range(len(order))), "order of the classes' numbers"),
     (lambda p, y, order: by(p, y, y, order.argsort()), "places of the classes"),
     (lambda p, y, order: sorted(by(p, y, y, order)), "sorted the errors"),
-    (lambda p, y, order: sorted(by(p, y, y, order), reverse=True), None),
     (lambda p, y, order: by(p, y, y, order, lambda a, b: metrics.ece(a, b, bins=10)), "10 bins"),
-    (lambda p, y, order: by(p, y, y, order, lambda a, b: len(b) * metrics.ece(a, b)), None),
-    (lambda p, y, order: metrics.ece(p, y), None),
-    (lambda p, y, order: np.mean(by(p, y, y, order)), None),
 ]
 
 def lowest_at(loss, grid=None):
@@ -323,7 +254,6 @@ FITTED_TEMPERATURE = [
     (lambda z, y: max(fitted_T(z, y), 1), "below 1"),
     (lowest_at(metrics.brier), "Brier"),
     (lowest_at(metrics.nll, [k / 2 for k in range(1, 100)]), "too coarse"),
-    (lambda z, y: z / fitted_T(z, y), None),
     (lambda z, y: 2 * fitted_T(z, y), "twice"),
     (lambda z, y: fitted_T(z, y) ** 2, "squared"),
     (lambda z: 1.5, "takes (z)"),
@@ -336,7 +266,6 @@ def own_entropy(p):
 PENALTY_POSTERIOR = [
     (lambda p, w: 1.0 * p, "weight 0 only"),
     (lambda p, w: p + w * p * p.log(), "entropy is missing"),
-    (lambda p, w: p * (1 - w * p.log()), None),
     (lambda p, w: (p + w * p * p.log()) / (1 - w * own_entropy(p)), "set c to 1"),
     (lambda p, w: p * (1 + w * p.log() - w * own_entropy(p)), "wrong sign"),
     (lambda p, w: p * (1 - w * p.log() - w * own_entropy(p)), "bracket has the wrong sign"),
@@ -351,22 +280,14 @@ SMOOTHED_LOSS = [
     (lambda z, y, a: F.cross_entropy(z, y, label_smoothing=a, reduction="none"), None),
     (lambda z, y, a: F.cross_entropy(z, y, label_smoothing=0.1), None),
     (lambda z, y, a: F.cross_entropy(z, y) * (1 - a), None),
-    (lambda z, y, a: F.cross_entropy(z, y, label_smoothing=a / 2), None),
-    (lambda z, y, a: F.cross_entropy(z, y, label_smoothing=a, reduction="sum"), None),
-    (lambda z, y, a: F.cross_entropy(z, z.argmax(1), label_smoothing=a), None),
-    (lambda z, y, a: -z.log_softmax(1).mean(), None),
-    (lambda z, y, a: (1 - a) * F.cross_entropy(z, y) + a * z.log_softmax(1).mean(), None),
 ]
 
 SELECTIVE_RISK = [
     (lambda c, a, share: a[kept(c, share)].double().mean(), "is the accuracy"),
-    (lambda c, a, share: (~a)[c >= c.quantile(share)].double().mean(), None),
-    (lambda c, a, share: (~a)[c > c.quantile(1 - share)].double().sum() / len(a), None),
     (lambda c, a, share: (~a)[kept(c, share)].double().sum() / len(a), "number that is kept"),
     (lambda c, a, share: (~a)[kept(c, share)].double().sum(), "number of errors"),
     (lambda c, a, share: (~a)[: round(share * len(c))].double().mean(), "first predictions"),
     (lambda c, a, share: (~a)[kept(c, 1 - share)].double().mean(), "1 - coverage"),
-    (lambda c, a, share: (~a)[kept(a.double(), share)].double().mean(), None),
 ]
 
 def gamma_of_bins(p, c, a, fewest=25, change=lambda gap: (20 * gap).clamp(0, 5)):
@@ -385,19 +306,12 @@ SAMPLE_GAMMA = [
         "without its sign"),
     (lambda p, c, a: (20 * (c.mean() - a.double().mean())).clamp(0, 5).expand(len(p)), "one gamma"),
     (lambda p, c, a: torch.where(p < 0.2, 5.0, torch.where(p < 0.5, 3.0, 2.0)), "fixed steps"),
-    (lambda p, c, a: gamma_of_bins(p, c, a, fewest=30), None),
-    (lambda p, c, a: 20 * (p - a.double().mean()), None),
 ]
 
 ENSEMBLE_PROBS = [
     (lambda z: z.mean(0).softmax(1), "averaged the logits"),
     (lambda z: F.softmax(z.sum(0) / z.shape[0], 1), "averaged the logits"),
     (lambda z: z.softmax(-1).prod(0), None),
-    (lambda z: z.softmax(0).mean(2), None),
-    (lambda z: z.mean(0).log_softmax(-1), None),
-    (lambda z: z.softmax(2).mean(0).log(), None),
-    (lambda z: z.softmax(2)[-1], None),
-    (lambda z: one_hot(z.softmax(2).mean(0).argmax(1), z.shape[2]).double(), None),
 ]
 
 INFORMED_POSTERIOR = [
@@ -418,7 +332,6 @@ STRANGE_AUROC = [
     (lambda a, b: won(a, b, 1), ">= in place of >"),
     (lambda a, b: won(a, b) * len(a) * len(b), "number of all pairs"),
     (lambda a, b: won(a, b) * len(b), "familiar images alone"),
-    (lambda a, b: max(won(a, b), 1 - won(a, b)), None),
     (lambda a, b: won(a, b).clamp(min=0.5), "below 1/2"),
     (lambda a, b: print(won(a, b)), "return"),
 ]
@@ -456,7 +369,6 @@ GROUP_Z = [
     (lambda c, h, g: z_by_group(c, h, g).abs(), "Keep the sign"),
     (lambda c, h, g: z_by_group(c, h, g) / torch.bincount(g).sqrt(), "grows"),
     (lambda c, h, g: z_by_group(c, h, torch.zeros_like(g)).expand(int(g.max()) + 1), "alone"),
-    (lambda c, h, g: z_by_group(c, h, g).max(), None),
 ]
 
 def fitted_T(z, y):
@@ -471,8 +383,6 @@ TOP_ENTROPY = [
         "ascending order"),
     (lambda p, share: order_of(-(p * p.log()).sum(1), share), "NaN"),
     (lambda p, share: order_of(1 - p.amax(1), share), "least confidence"),
-    (lambda p, share: order_of(p.amax(1), share), None),
-    (lambda p, share: metrics.entropy(p) >= metrics.entropy(p).quantile(1 - share), None),
 ]
 
 SELECTION_COST = [
@@ -482,7 +392,6 @@ SELECTION_COST = [
     (lambda s, w, e, c: (w + (e - w) * s) / e + c, "during the warm-up"),
     (lambda s, w, e, c: w + (e - w) * (s + c), "cost in epochs"),
     (lambda s, w, e, c: (w + e * (s + c)) / e, "on top of all others"),
-    (lambda s, w, e, c: (w + (e - w) * (s - c)) / e, None),
     (lambda s, w, e, c: round((w + (e - w) * (s + c)) / e, 2), "2 decimals"),
 ]
 
@@ -493,10 +402,7 @@ MASKED_GAP = [
     (lambda p, y: token_gap(p, y).mean(), "padding is counted"),
     (lambda p, y: p[y != 0].max(1).values.mean(), "Subtract the accuracy"),
     (lambda p, y: token_gap(p, y)[y != 0].abs().mean(), "absolute values"),
-    (lambda p, y: token_gap(p, y)[y != 0].mean().abs(), None),
     (lambda p, y: token_gap(p, y).mean(1), "one number was expected"),
-    (lambda p, y: metrics.ece(p[y != 0], y[y != 0]), None),
-    (lambda p, y: metrics.signed_gap(p, y), None),
 ]
 
 def fitting(rows, prefix):
@@ -520,8 +426,6 @@ NEXT_LAW = [
     (lambda r, p, x, w: share(summed(r, torch.ones_like(p), x, w)), "counts the same"),
     (lambda r, p, x, w: summed(r, p, x, w, torch.ones(len(r)) > 0), "whose first words"),
     (lambda r, p, x, w: summed(r, p, x, w) / summed(r, p, x, w).max(), "largest entry"),
-    (lambda r, p, x, w: summed(r, p, x, w) / len(r), None),
-    (lambda r, p, x, w: torch.full((w,), 1 / w), None),
 ]
 
 def fitted_to(z, y):
@@ -540,9 +444,6 @@ OWN_BEST = [
     (lambda z, y: rate_at(raw_losses(z, y).argmin(), z, y), "before"),
     (lambda z, y: (int(cooled_losses(z, y).argmin()), fitted_to(z[-1], y)), "last rate"),
     (lambda z, y: rate_at(cooled_losses(z, y).argmax(), z, y), "highest NLL"),
-    (lambda z, y: cooled_losses(z, y).min(), None),
-    (lambda z, y: (int(cooled_losses(z, y).argmin()), 1.0), None),
-    (lambda z, y: rate_at(0, z, y), None),
 ]
 
 def attend(q, k, v, by=None):
@@ -551,11 +452,6 @@ def attend(q, k, v, by=None):
 ATTENTION = [
     (lambda q, k, v: attend(q, k, v, 1), "is missing"),
     (lambda q, k, v: attend(q, k, v, k.shape[1]), "square root"),
-    (lambda q, k, v: q @ k.T / k.shape[1] ** 0.5, None),
-    (lambda q, k, v: v.mean(0).expand_as(v), None),
-    (lambda q, k, v: v, None),
-    (lambda q, k, v: attend(q, k, v).softmax(1), None),
-    (lambda q, k, v: v + attend(q, k, v), None),
     (lambda q, k, v: attend(q, k, v).mean(0), "shape"),
 ]
 
@@ -568,8 +464,6 @@ MASKED_MEAN = [
     (lambda v, x: v.sum(1) / word_mask(x).sum(1), "the sum still has"),
     (lambda v, x: (v * word_mask(x)).sum(1), "this is the sum"),
     (lambda v, x: (v * word_mask(x)).sum(1) / word_mask(x).sum(), "all texts together"),
-    (lambda v, x: (v * (x > 1)[..., None]).sum(1) / (x > 1).sum(1, True).clamp(min=1), None),
-    (lambda v, x: (v * word_mask(x)).sum(1) / len(x), None),
 ]
 
 def forwards(w, s, m, e):
@@ -592,8 +486,6 @@ NOTE_PROBABILITY = [
     (lambda w, s, m, e: forwards(w, s, m.T, e).sum(), "run backwards"),
     (lambda w, s, m, e: forwards(w.flip(0), s, m, e).sum(), "from its end"),
     (without_moves, "never moves"),
-    (lambda w, s, m, e: forwards(w, s, m, e).softmax(0), None),
-    (lambda w, s, m, e: 1 - forwards(w, s, m, e).sum(), None),
 ]
 
 def priced(p, q, c, *, t=None, by=None):
@@ -609,7 +501,6 @@ DECISION_REGRET = [
     (lambda p, q, c: priced(p, q, c).sum(), "grows with the number of images"),
     (lambda p, q, c: priced(p, q, c, by=(1 + c) * (q - 1 / (1 + c))).mean(), "cancel"),
     (lambda p, q, c: round(float(priced(p, q, c).mean()), 2), "2 decimals"),
-    (lambda p, q, c: 0.0, None),
 ]
 
 CHEAPEST_ACTION = [
@@ -617,10 +508,6 @@ CHEAPEST_ACTION = [
     (lambda p, costs: (p.softmax(1) @ costs.T).argmin(1), "softmax"),
     (lambda p, costs: (p[:, None] * costs).amax(2).argmin(1), "largest part"),
     (lambda p, costs: (p @ costs.T).argmin(), "shape"),
-    (lambda p, costs: (p.square() @ costs.T).argmin(1), None),
-    (lambda p, costs: (p @ costs.T.abs()).argmin(1), None),
-    (lambda p, costs: (p @ costs.T).argmin(1).sort().values, None),
-    (lambda p, costs: torch.zeros(len(p), dtype=torch.long), None),
 ]
 
 def place(scores, alpha, more=1):
@@ -638,11 +525,7 @@ CONFORMAL_THRESHOLD = [
     (lambda s, a: score_at(s, place(s, a)), "too few scores"),
     (lambda s, a: score_at(s, round((len(s) + 1) * (1 - a))), "nearest"),
     (lambda s, a: threshold(s, a / 2), "half of alpha"),
-    (lambda s, a: threshold(s, a) if place(s, a) <= len(s) else 0.0, None),
-    (lambda s, a: threshold(s, a) if place(s, a) <= len(s) else float("inf"), None),
-    (lambda s, a: s.sort()[place(s, a)], None),
     (lambda s: s.sort().values[-1], "takes"),
-    (lambda alpha, scores: threshold(scores, alpha), None),
 ]
 
 def inside(sets, posterior):
@@ -650,10 +533,6 @@ def inside(sets, posterior):
 
 SET_COVERAGE = [
     (lambda s, q, g: (s * q).amax(1)[g].mean(), "most probable class of the set"),
-    (lambda s, q, g: (s * q)[g].sum(0).mean(), None),
-    (lambda s, q, g: ((s * q).sum(1) / s.sum(1).clamp(min=1))[g].mean(), None),
-    (lambda s, q, g: (s * q).sum(0)[g], None),
-    (lambda s, q, g: s * q[g], None),
     (lambda s, q, g: s[g].mean(), "floats"),
     (lambda s, q, g: print(inside(s, q)[g].mean()), "return"),
     (lambda s, q: inside(s, q).mean(), "takes"),
@@ -700,7 +579,6 @@ BY_MEANING = [
     (lambda logs, city, k: city_sums(logs.exp(), city, int(city.max()) + 1), "cities"),
     (lambda logs, city, k: city_sums(logs.exp(), city, k + 1), r"cities \+ 1"),
     (lambda logs, city, k: city_sums(logs.exp(), city, k).T, "transposed"),
-    (lambda logs, city, k: city_sums(logs.exp(), city, k) / len(city), None),
     (lambda logs, city, k: city_sums(logs.exp(), city, k).round(decimals=2), "2 decimals"),
 ]
 
