@@ -124,14 +124,6 @@ def test_an_address_that_is_gone(offered, shelf, tmp_path):
     assert placed(tmp_path / "root") == []
 
 
-def test_a_server_that_is_not_there(offered, tmp_path):
-    source, _ = offered("sst2")
-    (file,) = source.files
-    gone = dataclasses.replace(file, url=f"http://127.0.0.1:9/{file.name}")
-    with pytest.raises(FetchError, match="did not arrive"):
-        prepare(dataclasses.replace(source, files=(gone,)), tmp_path / "root")
-
-
 def test_an_unpublished_hash_is_recorded_once_and_then_demanded(offered, shelf, tmp_path, capsys):
     source, _ = offered("iwslt14", hash=None)
     root, folder = tmp_path / "root", tmp_path / "root" / "iwslt14"

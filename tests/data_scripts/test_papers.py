@@ -14,7 +14,6 @@ from study.photographs import SETTINGS
 
 from calibkit.lab import data
 from data_scripts import prepare
-from data_scripts.registry import SOURCES
 from tests.data_scripts import builders
 
 LAND = (
@@ -160,7 +159,3 @@ def test_house_numbers_are_shown_to_a_network_of_cifar10(made_up, monkeypatch):
     assert 0 <= done.table.elsewhere_auroc.item() <= 1
     own = data.load("svhn", split="test", root=root).inputs
     assert not torch.equal(done.outcomes[0].trial.score["elsewhere"].inputs, own)
-
-
-def test_what_the_papers_use_is_in_the_registry():
-    assert set(SHAPES) <= set(SOURCES)

@@ -1,7 +1,7 @@
 """The real files, through the same code that a user's download goes through.
 
 They are where CALIBKIT_REAL_DATA points: cifar-10-batches-py, MNIST/raw, notMNIST/raw,
-human_labels/cifar10n.npz, predictions/*.npz and text/. Their archives are rebuilt here, so that the
+human_labels/cifar10n.npz and text/. Their archives are rebuilt here, so that the
 published hashes cannot match: those alone are replaced.
 """
 
@@ -10,23 +10,14 @@ import json
 import lzma
 import os
 import tarfile
-from dataclasses import replace
 from pathlib import Path
 
-import calibration
-import netcal.metrics
 import numpy as np
 import pytest
 import torch
 import torchvision
-from sklearn.calibration import _TemperatureScaling
-from study import engine, photograph_grids, photographs
-from study.engine import setting_of
-from study.photographs import SETTINGS
 
-from calibkit import metrics
-from calibkit.lab import data, training
-from calibkit.recalibration import TemperatureScaler
+from calibkit.lab import data
 from data_scripts.images import PEOPLE
 from data_scripts.prepare import prepare
 from data_scripts.registry import SOURCES
@@ -34,7 +25,6 @@ from data_scripts.texts import labelled_lines
 from tests.data_scripts import builders
 
 REAL = Path(os.environ.get("CALIBKIT_REAL_DATA") or "/nowhere")
-PREDICTIONS = ("lenet-5-cifar-10", "wideresnet-16-4-cifar-10", "densenet-bc-100-cifar-100")
 
 
 def real(place):
@@ -207,69 +197,3 @@ def test_captions_stay_beside_their_translations(root):
     train = data.load_text("multi30k", root=root).columns
     assert train["en"][0] == "Two young, White males are outside near many bushes."
     assert train["de"][0].startswith("Zwei junge weiße Männer")
-
-
-@pytest.fixture(scope="module", params=PREDICTIONS)
-def predicted(request):
-    stored = np.load(REAL / "predictions" / f"netcal_{request.param}.npz")
-    probs = stored["predictions"].astype(np.float64)
-    return request.param, probs / probs.sum(1, keepdims=True), stored["ground_truth"]
-
-
-@real("predictions/netcal_lenet-5-cifar-10.npz")
-def test_errors_of_trained_networks_agree_with_other_packages(predicted):
-    name, probs, labels = predicted
-    assert metrics.ece(probs, labels) == pytest.approx(calibration.get_ece(probs, labels), abs=1e-6)
-    theirs = netcal.metrics.ECE(15).measure(probs, labels)
-    assert metrics.ece(probs, labels, closed="left") == pytest.approx(theirs, abs=1e-6)
-    theirs = calibration.get_ece(probs, labels, mode="marginal")
-    assert metrics.classwise_ece(probs, labels) == pytest.approx(theirs, abs=1e-6)
-    if name.startswith("densenet"):
-        assert metrics.ece(probs, labels) == pytest.approx(0.142, abs=5e-4)
-
-
-@real("predictions/netcal_lenet-5-cifar-10.npz")
-def test_ada_ece_of_trained_networks(predicted):
-    _, probs, labels = predicted
-    theirs = calibration.get_ece_em(probs, labels)
-    assert metrics.ada_ece(probs, labels) == pytest.approx(theirs, abs=1e-7)
-
-
-@real("predictions/netcal_lenet-5-cifar-10.npz")
-def test_the_temperature_of_trained_networks_is_scikit_learns(predicted):
-    _, probs, labels = predicted
-    logits = np.log(np.clip(probs, 1e-12, None))
-    ours = TemperatureScaler().fit(torch.from_numpy(logits), torch.from_numpy(labels)).temperature
-    theirs = 1 / _TemperatureScaling().fit(logits, labels).beta_
-    assert float(ours) == pytest.approx(float(theirs), rel=1e-5)
-
-
-@real("cifar-10-batches-py/data_batch_5")
-def test_a_cell_of_the_night_runs_on_real_images(cifar10, monkeypatch):
-    """300 photographs, two epochs: every setting of the scale but its size."""
-    night = SETTINGS["night"]
-    recipe = replace(night.recipe, epochs=2)
-    small = replace(night, recipe=recipe, train=300, calibration=100, test=200)
-    monkeypatch.setitem(SETTINGS, "night", small)
-    chosen = {"values": [0.2], "seeds": [0], "root": cifar10, "device": "cpu"}
-    done = engine.run("noise", "night", **chosen, cache=False, progress=False)
-    row = done.table.iloc[0]
-    assert len(done.outcomes[0].history) == 2
-    assert 0.05 < row.test_accuracy < 0.6
-    assert row.test_ece >= abs(row.test_gap) - 1e-9
-
-
-@real("cifar-10-batches-py/data_batch_5")
-@pytest.mark.parametrize("network", ["ResNet-110", "WRN-26-10", "DenseNet-121"])
-def test_the_papers_networks_take_a_few_steps_on_real_images(network, cifar10):
-    experiment = photograph_grids.EXPERIMENTS["focal"]
-    paper = setting_of(experiment, "paper", network)
-    batches = replace(paper.recipe, batch_size=8)
-    few = replace(paper, recipe=batches, train=16, calibration=4, test=4)
-    splits = photographs.splits_of("cifar10", few, 0, cifar10)
-    trial = photographs.trial_of(experiment, few, splits, "FLSD-53", 0)
-    assert trial.recipe.epochs == 350
-    short = replace(trial, recipe=replace(trial.recipe, epochs=2), watch={})
-    run = training.train_trials([short], device="cpu", progress=False)[0]
-    assert run.history.train_loss.notna().all()
-    assert run.predictions["test"].probs.isfinite().all()
