@@ -5,6 +5,7 @@ import math
 
 import pytest
 import torch
+from study import asking
 
 from calibkit.course.experiments import answers, facts, hallucination
 from calibkit.course.experiments.hallucination import Written
@@ -34,7 +35,7 @@ def test_the_exact_reader_invents_as_much_as_it_must():
         place = torch.multinomial(posterior[question], 1, generator=generator)[:, 0]
         here = answers.Learned(world, text, posterior, known().model)
         found = hallucination.measure(here, Written(question, place))
-        surplus.append(found["invented"] - hallucination.bound(facts.missing_mass(world, text)))
+        surplus.append(found["invented"] - asking.bound(facts.missing_mass(world, text)))
         slack.append(found["invented"] - found["invented_unseen"])
     surplus = torch.tensor(surplus)
     assert abs(surplus.mean()) <= 3 * surplus.std() / math.sqrt(len(surplus))
@@ -48,7 +49,7 @@ def test_a_silent_model_invents_nothing_and_is_miscalibrated_by_all_that_is_miss
     assert found["abstained"] == 1
     missing = facts.missing_mass(known().world, known().text)
     assert found["miscalibration"] == pytest.approx(missing)
-    assert hallucination.bound(missing, found["miscalibration"]) == pytest.approx(0)
+    assert asking.bound(missing, found["miscalibration"]) == pytest.approx(0)
 
 
 def test_the_stored_table_never_breaks_the_bound():

@@ -15,13 +15,11 @@ from torch import Tensor
 
 from calibkit.course.experiments import facts, speaker, strengths
 from calibkit.course.experiments.answers import Learned
-from calibkit.course.experiments.facts import ANSWERS, END, PLACE_OF, PLACES, START, VOCABULARY
+from calibkit.course.experiments.facts import ANSWERS, END, PLACE_OF, START, VOCABULARY
 
 PATH = Path("laptop") / "facts-invented.csv"
 SHARES = (0.0, 0.15, 0.3, 0.45, 0.6)  # of sentences about rare facts
-STEPS = (600, 1_800)  # of training: before the rare facts are learned by heart, and after
 WRITTEN = 4_000  # sentences that a model writes of its own
-LIMITS = (0.5, 0.8, 0.9)  # confidences below which a model that abstains says nothing
 
 
 class Written(NamedTuple):
@@ -64,25 +62,6 @@ def write(known: Learned, n: int = WRITTEN, seed: int = 0) -> Written:
     """`n` sentences that the model draws word by word, from the first on."""
     begun = torch.full((n, 1), VOCABULARY.numbers[START])
     return read(speaker.written(known.model, begun, VOCABULARY.numbers[END], seed=seed))
-
-
-def bound(missing: float, miscalibration: float = 0.0) -> float:
-    """The least share of invented sentences, in the mean over worlds with the same text.
-
-        (1 - 1 / places) (missing mass - miscalibration)
-
-    The text says nothing of a question that it lacks, so that each place is equally likely, and
-    whatever the model names there is false with probability 1 - 1 / places. A model that speaks of
-    such questions as often as the world does, its miscalibration 0, cannot invent less. Exact, for
-    a text without wrong sentences and `miscalibration` as in `measure`.
-
-    After the idea of Kalai & Vempala 2024, "Calibrated language models must hallucinate"; their
-    theorem has other terms and is not computed here.
-
-    >>> round(bound(0.24), 3)
-    0.23
-    """
-    return (1 - 1 / len(PLACES)) * (missing - miscalibration)
 
 
 def measure(known: Learned, told: Written, silent: Tensor | None = None) -> dict[str, float]:

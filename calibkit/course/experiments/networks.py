@@ -21,7 +21,6 @@ NAME = "networks"
 FOLDER = "plane"
 KEYS = ["lesson", "changed", "group", "value", "seed"]
 DIAGRAM = ["counts", "hits", "sure"]  # of each bin
-MET = "training accuracy as met in the last epoch"  # why some networks lie where they lie
 
 
 def reliability(stored: pd.Series) -> Reliability | None:
