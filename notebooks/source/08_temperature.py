@@ -352,7 +352,7 @@ for words, member in groups.items():
 #
 # ### Your own network
 #
-# A torch network and a `DataLoader`, logits, a temperature from images kept aside, and the audit of lesson 17:
+# A torch network and a `DataLoader`, logits, a temperature from images kept aside, and an **audit**, the list of measurements of lesson 17:
 
 # %%
 network = training.fit(lambda: models.mlp(64, K), taught_on("plain", SEED), epochs=size.epochs, seed=SEED,
