@@ -13,12 +13,16 @@ from calibkit.course.experiments import file_types
 def folder(tmp_path):
     """Three files whose type is plain, one whose ending names none, one that is too short."""
     (tmp_path / "a.py").write_text(
-        "import os\n\n\ndef f(x):\n    return os.path.join(x, 'y')\n" * 9
+        "import os\n\n\ndef f(x):\n    return os.path.join(x, 'y')\n" * 9, encoding="utf-8"
     )
-    (tmp_path / "c.html").write_text("<!DOCTYPE html><html><head></head><body>" + "<p>words" * 99)
-    (tmp_path / "d.nothing").write_text("words " * 99)
-    (tmp_path / "e.py").write_text("x = 1\n")
-    (tmp_path / "b.JSON").write_text(json.dumps({"name": [1, 2, 3], "of": {"a": None}}, indent=2))
+    (tmp_path / "c.html").write_text(
+        "<!DOCTYPE html><html><head></head><body>" + "<p>words" * 99, encoding="utf-8"
+    )
+    (tmp_path / "d.nothing").write_text("words " * 99, encoding="utf-8")
+    (tmp_path / "e.py").write_text("x = 1\n", encoding="utf-8")
+    (tmp_path / "b.JSON").write_text(
+        json.dumps({"name": [1, 2, 3], "of": {"a": None}}, indent=2), encoding="utf-8"
+    )
     return tmp_path
 
 
@@ -54,7 +58,7 @@ def test_a_walk_agrees_with_the_public_call(folder):
 def test_first_bytes_and_most_files(folder):
     pytest.importorskip("magika")
     for k in range(5):
-        (folder / f"more{k}.py").write_text("import os\n" * 20)
+        (folder / f"more{k}.py").write_text("import os\n" * 20, encoding="utf-8")
     assert len(file_types.found([folder], most=2)) == 4
     whole, few = file_types.walk([folder]), file_types.walk([folder], first=8)
     assert few.confidence[8].mean() < whole.confidence[8].mean()
