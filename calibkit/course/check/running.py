@@ -271,11 +271,13 @@ def limited(work: Callable):
 @contextlib.contextmanager
 def _timer() -> Iterator[None]:
     """Raise TimeUp when the time of this thread is up, and again for those who catch it."""
-    limit = Limit(time.thread_time)
+    limit, raised = Limit(time.thread_time), []
 
     def look(_, frame: types.FrameType | None) -> None:
         due = limit.exceeded()
-        if due is not None and _may_stop(frame):
+        # once an answer was stopped, what is told of it is on its way: only answers are stopped
+        if due is not None and _may_stop(frame, between=not raised):
+            raised.append(due)
             raise due
 
     before = signal.signal(signal.SIGALRM, look)
@@ -287,13 +289,15 @@ def _timer() -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def _may_stop(frame: types.FrameType | None) -> bool:
-    """Whether a frame is one of the answer, or of none: not where `result` finds its words."""
+def _may_stop(frame: types.FrameType | None, between: bool) -> bool:
+    """Whether a frame is one of the answer, or `between` two calls: not where `result` finds its
+    words.
+    """
     below = None
     while frame is not None and frame.f_code is not result.__code__:
         below, frame = frame, frame.f_back
     own = result.__code__.co_filename
-    return frame is None or (below is not None and below.f_code.co_filename != own)
+    return between if frame is None else bool(below and below.f_code.co_filename != own)
 
 
 def _in_a_thread(work: Callable):
