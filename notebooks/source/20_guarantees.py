@@ -77,7 +77,6 @@ swept = sweep.run(recipe, {"seed": seeds}, device=device)
 
 # %% tags=["drawing"]
 alpha = 0.1  # promised: 90 %
-scanners = list(scanners.SCANNERS)
 
 
 @cache
@@ -136,7 +135,7 @@ by_seed = [scored(seed) for seed in seeds]
 limits = by_seed[0][0]
 found, sizes = (np.mean([one[k] for one in by_seed], axis=0) for k in (1, 2))
 every = palette.Role("all images", palette.BLACK, (), "X")
-roles = [every, *(palette.group(k, f"{name} scanner") for k, name in enumerate(scanners))]
+roles = [every, *(palette.group(k, f"{name} scanner") for k, name in enumerate(scanners.SCANNERS))]
 drawn = {name: data.NoisyDigits(noise).draw(200, seed=SEED + 7) for name, noise in scanners.SCANNERS.items()}
 clean = data.NoisyDigits(1e-6).draw(200, seed=SEED + 7).inputs[:, 0].numpy()
 one = swept.one(seed=SEED)
@@ -261,7 +260,7 @@ sets, own, posterior, scanner = map(torch.cat, zip(*map(of_network, seeds), stri
 guess = {"medium images", "eights"}  # change me: which groups have less than 80 %?
 
 mass = conformal.exact_coverage(sets, posterior)
-groups = {f"{name} scanner": scanner == k for k, name in enumerate(scanners)}
+groups = {f"{name} scanner": scanner == k for k, name in enumerate(scanners.SCANNERS)}
 groups |= {f"{name} images": mask for name, mask in scanners.difficulty(posterior).items()}
 covered = {name: mass[group].mean().item() for name, group in groups.items()}
 # the label decides the digit: each image counts with its probability of being this digit
@@ -366,7 +365,7 @@ print(f"exact posterior, 90 % on each image: {kept.mean():.0%} of all images, {k
 # ## The answer
 
 # %% tags=["drawing"]
-told = ", ".join(f"{name} scanner {covered[name + ' scanner']:.0%}" for name in scanners)
+told = ", ".join(f"{name} scanner {covered[name + ' scanner']:.0%}" for name in scanners.SCANNERS)
 print(f"Promised 90 %. All images {mass.mean():.1%}; {told}; hard images {covered['hard images']:.0%}.")
 
 # %% [markdown]
