@@ -106,6 +106,7 @@ def test_wrong_options_are_refused_by_name(two_lessons, capsys, arguments, names
     assert names in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_failed_lessons_dead_kernels_and_dead_processes_are_named_and_others_run(
     two_lessons, capsys
 ):

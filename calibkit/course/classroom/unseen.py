@@ -29,8 +29,18 @@ def _optimal_rows(generator: torch.Generator) -> tuple[Tensor, float]:
     return theory.penalty_minimiser(posterior, weight), weight
 
 
+def _rates(generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Logits (rates, n, classes), each too steep by a factor and noisy, and their labels."""
+    law = 2 * torch.randn(200, 4, generator=generator, dtype=torch.float64)
+    labels = law.softmax(dim=1).multinomial(1, generator=generator)[:, 0]
+    noise = torch.randn(3, 200, 4, generator=generator, dtype=torch.float64)
+    spread = 0.2 + torch.rand(3, 1, 1, generator=generator, dtype=torch.float64)
+    steep = torch.tensor([0.5, 1.5, 4.0], dtype=torch.float64)[:, None, None]
+    return steep * (law + spread * noise), labels
+
+
 # Exercises whose arguments must fit each other, with a way to draw some.
-DRAWN = {"penalty_posterior": _optimal_rows}
+DRAWN = {"penalty_posterior": _optimal_rows, "own_best": _rates}
 
 
 def cases(exercise: Exercise, seed: int) -> dict[str, tuple]:
