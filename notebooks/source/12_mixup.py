@@ -262,7 +262,7 @@ for way in ways[1:]:
 # <details><summary>What came out</summary>
 #
 # 0.604: weight decay alone gives all that mixup gave, and mixup at its best has 0.605. Doubt alone (*labels only*) adds nothing.
-# But *images only* has 0.578, and is right on 80.6 % where the plain network is right on 79.4 %. So the half without any doubt is the one
+# (It is right on 80.0 %, plain on 79.4 %.) But *images only* has 0.578, and is right on 80.6 % where the plain network is right on 79.4 %. So the half without any doubt is the one
 # that helps. (We have not tested why.)
 #
 # </details>
@@ -277,8 +277,8 @@ print(verdicts.judge("12o", statement, fair["images only"].NLL - fair["cross-ent
 # ## 4. Unsure where it should be?
 #
 # "At least", says Ben, "a network that learned doubt knows *where* to doubt." A doctor looks again at each image on which a
-# network is less than 70 % sure, after its temperature. With our digits we know the exact posterior. It tells which of these answers
-# needed no second look: those that are right with a probability above 90 %.
+# network is less than 70 % sure, after its temperature. With our digits we know the exact posterior. By it, an answer that
+# is right with a probability above 90 % needed no second look.
 #
 # **Predict before you run:** of 100 images that the plain network doubts, how many needed no doubt? And with mixup?
 
@@ -312,21 +312,21 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 41 of 100, and 42 with mixup. Nearly as many are almost surely wrong, and deserve even more doubt. The network cannot tell them apart: any
-# calibrated network of this accuracy shows the same. Mixup spreads doubt; it does not tell more images apart. The ECE is small all the same: answers that deserve more confidence and answers that deserve less cancel.
+# 41 of 100, and 42 with mixup. Nearly as many are almost surely wrong, and deserve even more doubt. The network cannot tell them apart.
+# Mixup spreads doubt; it does not tell more images apart. The ECE is small all the same: answers that deserve more confidence and answers that deserve less cancel.
 #
 # </details>
 #
 # ## The answer
 #
 # **No. On our digits, with the best weight decay and one temperature, the plain network has an NLL of 0.604 and mixup 0.605; only
-# blended images with whole labels help (0.578). And neither tells the doubtful images apart: four in ten doubts are needless, and nearly as many too small.**
+# blended images with whole labels help (0.578). And neither tells the doubtful images apart: of ten that it doubts, four need no doubt, and nearly four deserve more.**
 #
 # ## Three things to take away
 #
 # 1. Before something new wins, give the old network its best weight decay and a temperature.
 # 2. Take a cure apart, and ask of each half what it does alone.
-# 3. A confidence that is right on average says little of single images: calibration is not resolution.
+# 3. A confidence that is right on average says little of single images.
 #
 # ## Recall
 #

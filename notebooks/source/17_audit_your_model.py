@@ -17,8 +17,8 @@ explorers.stored("audit_power")
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 58 of 100: the line *rare class* at 2,000 images. In the other files nothing is found. Move the slider: with 1,000 images an alarm comes in 23
-# of 100 files, with 5,000 in all. An alarm about a model that is calibrated is a **false alarm**: see
+# 58 of 100: the line *rare class* at 2,000 images. In the other 42 nothing is found. Move the slider: with 1,000 images an alarm comes in 23
+# of 100 files, with 5,000 in each. An alarm about a model that is calibrated is a **false alarm**: see
 # the line of the exact posterior.
 #
 # </details>
@@ -149,7 +149,7 @@ for letter in "ABCDEF":
 
 # %% [markdown]
 # Beware of many looks. Of 20 groups of a calibrated model, one is expected beyond 2. So the audit divides 0.05 by the number of groups before it
-# says *off*: with two scanners z must be beyond 2.2, with ten digits beyond 2.8.
+# says *off* in a table of groups or classes (`audit.classes`): with two scanners z must be beyond 2.2, with ten digits beyond 2.8.
 #
 # ## 3. Which fault has which model?
 #
@@ -204,6 +204,8 @@ for letter, fault in fault_of.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
+# (The true error is measured with the exact posterior in place of labels. By luck the ECE of a file may lie above it.)
+#
 # - **too sure:** a gap far above zero on both scanners.
 # - **noisy labels:** a gap far *below* zero. The audit sees this symptom, not its cause: much mixup (12) would look alike.
 # - **two scanners:** hardly any gap on the whole, but one above zero on one scanner and one below on the other.
@@ -228,7 +230,8 @@ print(f"model {leaked}: signed gap {audits[leaked].measures['gap'].value:+.3f} o
 # ## 4. "Nothing found"
 #
 # The **power of a test** is the probability that it finds a given fault. These are the audits behind the slider: for each number of images many
-# files, with labels from the posterior. An alarm is a p below 0.05 / 3 in one of three checks: the ECE, the predicted digits, the scanners.
+# files, with labels from the posterior. An alarm is a p below 0.05 / 3 in one of three checks: the ECE, the predicted digits, the
+# scanners. (The least p of ten digits is multiplied by ten first, that of two scanners by two.)
 
 # %%
 def share_of_alarms(fault, n):
@@ -322,7 +325,8 @@ for name, network in {"Ada": ada, "Ben": ben, "Eve": eve}.items():
 
 # %% [markdown]
 # Ada's gap is above 0 with its whole interval. Ben's and Eve's cannot be told from 0, and their ECEs are about those of luck. Yet in each
-# one predicted digit lies beyond 2.8: here, too, the average hides a group. (A file of predictions needs no Python:
+# one predicted digit lies beyond 2.8: here, too, the average hides a group. (The printed audit has no line for a digit, its
+# table `audit.classes` has.) (A file of predictions needs no Python:
 # `.venv/bin/calibkit audit predictions.csv`. For other libraries: [your model](your_model.md).)
 #
 # **Beware of rounding.** Here are the scores of model A as probabilities of three decimals: another temperature than in section 1, as some
@@ -340,8 +344,9 @@ print(f"temperature {found.cooling.value:.2f}, with all decimals {first.cooling.
 # %% [markdown]
 # ## The answer
 #
-# **No, not for this digit; and the file alone does not tell it reliably: an alarm comes in 58 of 100 such files. Ask for the class and the
-# scanner of each image and for the calibration file, audit by each, and write down which fault so few images could not show.**
+# **No, not for this digit. The file tells how often the digit is found, if you ask for each class; but that its confidence is wrong raises an
+# alarm in only 58 of 100 such files. So audit by class, by scanner and with the calibration file, and write down which fault so few images
+# could not show.**
 #
 # ## Three things to take away
 #

@@ -31,7 +31,7 @@ def test_a_comparison_is_trained_judged_and_told(tmp_path, monkeypatch):
     assert told["seeds"] == 3
     assert told["low"] < told["estimate"] < told["high"]
     table = pd.DataFrame([told])
-    assert f"digits {told['word']}" in page.overview(table, [claim])
+    assert f"digits: {told['word']}" in page.overview(table, [claim])
     shown = judged.over_epochs("digits", small)
     assert "2 epochs" in page.over_time(shown)
     for one in (factorial.splits, judged._table):
