@@ -67,12 +67,13 @@ def forest(rows: pd.DataFrame, state: str, says: Mapping[str, str]) -> Figure:
         colour, marker = LOOKS[row.data]
         place = order.index(row.claim) + {"digits": -0.18, "photographs": 0.18}.get(row.data, 0.0)
         if row.word == WAITING:
-            label = f"{row.about}: {WAITING}"
-            ax.text(-0.95 * WIDE, place - 0.1, label, color=palette.GREY, fontsize=7, va="center")
             continue
         mean, low, high = np.clip(in_margins(row), -WIDE, WIDE)
         ax.plot([low, high], [place, place], color=colour)
         ax.plot(mean, place, marker, color=colour, markersize=5)
+    for claim, own in rows[rows.word == WAITING].groupby("claim"):
+        label, place = f"{' and '.join(own.about)}: {WAITING}", order.index(claim) - 0.25
+        ax.text(-0.95 * WIDE, place, label, color=palette.GREY, fontsize=7, va="center")
     for name in dict.fromkeys(rows.data[rows.word != WAITING]):
         ax.plot([], [], LOOKS[name][1], color=LOOKS[name][0], label=name)
     ax.axhline(sum(one in CURES for one in order) - 0.5, color=palette.GREY, lw=0.5)
@@ -152,16 +153,21 @@ def brief(rows: pd.DataFrame, shown: pd.DataFrame, listed: Sequence[register.Cla
         return ", ".join(f"{BESIDE[claim]} {number(value)}" for claim, value in pairs) or "none"
 
     epochs = register.read().data["digits"]["epochs"]
+    last = shown[(shown.epochs == epochs) & (shown.state == "after T")]
+    control = number(last[last.way == "mixup of inputs"].difference.mean())
     waiting = dict.fromkeys(rows[rows.word == WAITING].claim)
     prepared = [f"{claim.id} ({claim.says})" for claim in listed if claim.tested == "prepared"]
-    return f"""**Which cures help once all networks have a temperature?** NLL minus cross-entropy's.
+    return f"""**Which cures help once all networks have a temperature?** NLL minus cross-entropy's,
+each at its best strength and weight decay.
 Digits, ten seeds, {epochs} epochs: better by more than the margin of .02:
 {after("digits", "HOLDS")}; within it: {after("digits", "WITHIN")};
 worse: {after("digits", "REVERSED")}.
 Photographs, three seeds: within it: {after("photographs", "WITHIN")};
 open: {after("photographs", "OPEN")}.
+A control of claim X3, *mixup of inputs* (blended images whose labels stay whole), has {control} on
+digits: a mean, without a verdict.
 
-**What does longer training change?** Digits, means of ten seeds, without a word; each way at its
+**What does longer training change?** Digits, means of ten seeds, without a verdict; each way at its
 best strength and weight decay beside cross-entropy at its best
 ([figure](images/claims_epochs_digits.svg)):
 
