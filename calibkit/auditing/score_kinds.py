@@ -136,9 +136,10 @@ def _one(matrix, found: Content, columns: list[str], asked: str | None, answers:
     ways: dict[str, dict] = {"logits": {"kind": "logits"}} if low < 0 or fits["percent"] else {}
     if high <= 0:
         ways["logarithms of probabilities"] = {"kind": "logprobs"}
-    if fits["percent"]:
+    of_ten = low >= 0 and high <= 10 and whole
+    if fits["percent"] and not (of_ten and answers):  # nobody is 10 % sure of every answer at most
         ways["per cent"] = {"kind": "percent"}
-    if low >= 0 and high <= 10 and whole:
+    if of_ten:
         top = 10 if high > 5 else 5
         ways[f"from 0 to {top}"] = {"scale": float(top)}
     likely = high <= 20 and not whole and said != "probs" if fits["percent"] else True

@@ -118,7 +118,7 @@ def _templates(column: str, words: Collection[str], *, strict: bool) -> list[tup
             free = not before[-1:].isalnum() or (digit and not before[-1].isdigit())
             free &= not after[:1].isalnum()
             free &= not (digit and one[0] not in "+-" and re.search(r"(^|[_ ])-$", before))
-            if free if strict or digit else True:
+            if free or not (strict or digit):
                 templates.append((f"{before}\0{after}", one))
     return [t for t in templates if not strict or parts(t[0].replace("\0", " ")) <= names.PARTS]
 

@@ -528,7 +528,8 @@ def _words_beside(column: str, frame: pd.DataFrame) -> str | None:
             if isinstance(a, list) and isinstance(b, list)
         ]  # fmt: skip
         fits = pairs and all(len(a) == len(b) and len(set(map(str, a))) == len(a) for a, b in pairs)
-        if fits and other != column and all(isinstance(w, str) for w in pairs[0][0]):
+        scores = pairs and not any(isinstance(score, bool) for score in pairs[0][1])
+        if fits and scores and other != column and all(isinstance(w, str) for w in pairs[0][0]):
             able.append((pairs[0][0][0].isdigit(), other))
     return min(able)[1] if able else None
 

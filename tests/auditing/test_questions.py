@@ -67,6 +67,13 @@ def harness(k):
             "acc": float(BEST[k] == Y3[k])}  # fmt: skip
 
 
+def older_harness(k):
+    """The same as older versions log it: numbers and booleans, and the question in `arguments`."""
+    replies = [[float(z), bool(z == Z[k].max())] for z in Z[k]]
+    return {**harness(k), "arguments": [[f"q {k}", f" {word}"] for word in NAMES],
+            "resps": [[reply] for reply in replies], "filtered_resps": replies}  # fmt: skip
+
+
 SPOKEN = one((10 * TOP).round() / 10, HITS.labels, True)
 
 
@@ -368,3 +375,20 @@ def test_other_forms_are_answered_with_lines_of_python(ending, tmp_path):
     path.write_bytes(b"something")
     with pytest.raises(ValueError, match=r"in Python with these lines:\n  import pandas"):
         files.read(path)
+
+
+def test_a_list_of_a_number_and_a_boolean_has_no_names_beside_it(tmp_path):
+    jsonl(map(older_harness, range(N)))(tmp_path / "samples.jsonl")
+    scores = [f"resps_{k}_0" for k in range(3)]
+    found = files.read(tmp_path / "samples.jsonl", scores=scores, kind="logits")
+    assert numbers(*probabilities(found)) == pytest.approx(THREE.numbers(), abs=1e-9)
+
+
+def test_whole_numbers_up_to_ten_beside_hits_are_no_per_cent(tmp_path):
+    path = tmp_path / "rated.csv"
+    csv(self_rating=TENTHS.astype(int), is_correct=np.where(HITS.labels, "Yes", "No"))(path)
+    with pytest.raises(Question) as asked:
+        files.read(path, scores="self_rating")
+    assert len(asked.value.ways) == 1
+    found = files.read(path, scores="self_rating", scale=10)
+    assert numbers(*probabilities(found)) == pytest.approx(SPOKEN.numbers(), abs=1e-9)
