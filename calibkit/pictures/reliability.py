@@ -116,8 +116,8 @@ def diagram(
 def hardly_any(count: float, total: float) -> bool:
     """Whether a bin has too few samples to be looked at: less than 10, and than 1 in 100.
 
-    >>> hardly_any(5, 10_000), hardly_any(5, 200)
-    (True, False)
+    >>> hardly_any(5, 10_000), hardly_any(4, 500), hardly_any(6, 500)
+    (True, True, False)
     """
     return count < min(10, total / 100)
 

@@ -31,6 +31,7 @@ SHARE = [0.36, 0.37, 0.38]
         (UP, {"margin": 1.1}, "INCONCLUSIVE"),
         (BOTH, {"margin": 9.0}, "INCONCLUSIVE"),  # not even the direction is sure
         (DOWN, {"margin": 0.5}, "REVERSED"),
+        ([-0.05, -0.06, -0.04], {"margin": 0.1}, "REVERSED"),  # the other direction is enough
         # as close as stated
         ([0.01, -0.01, 0.0], {"expect": "within", "margin": 0.1}, "HOLDS"),
         (UP, {"expect": "within", "margin": 0.1}, "REVERSED"),

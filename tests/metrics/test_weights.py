@@ -1,5 +1,7 @@
 """Weights of rows: the estimates of repeated rows, and no certainty from repetition."""
 
+import inspect
+
 import numpy as np
 import pytest
 import torch
@@ -83,6 +85,19 @@ ESTIMATES = {
     "calibration_test": error_of_the_test,
     "calibration_test_smooth": smooth_error_of_the_test,
 }
+
+# what has weights beside these is asked in a file of its own
+ELSEWHERE = {"action_cost", "bootstrap_interval", "decision_cost", "net_benefit", "paired_interval"}
+ELSEWHERE |= {"regret", "tally"}
+
+
+def test_every_measure_that_takes_weights_is_asked():
+    takes = {
+        name for name in metrics.__all__
+        if inspect.isfunction(getattr(metrics, name)) or name == "TopLabel"
+        if "weights" in inspect.signature(getattr(metrics, name)).parameters
+    }  # fmt: skip
+    assert takes <= {*ESTIMATES, *ELSEWHERE}
 
 
 @pytest.mark.parametrize("name", ESTIMATES)
