@@ -204,7 +204,7 @@ def test_no_file_is_read_differently(scripts, tmp_path, corpus):
         for asked in (options, *([] if options else proposed(file))):
             how = judged(scripts, file, asked)
             found[how] = found.get(how, 0) + 1
-    assert found["read alike"] >= 10, found
+    assert found["read alike"] >= 5, found
 
 
 # --- numbers ---

@@ -14,8 +14,6 @@ from tests.browser.drive import EVERY_PAGE, EXPORTED, UNFOLD, Visit, walk_all, w
 
 WIDE, NARROW = {"width": 1366, "height": 768}, {"width": 390, "height": 844}
 WEIGHT = 500_000  # bytes of the landing page with all that it loads
-FIRST_PICTURE = 300  # ms, the best of some loads: other programs may hold the processor
-LOADS = 12  # at most
 # one page of each kind: what all pages of a kind share is judged there
 KINDS = (
     "index.html",
@@ -58,11 +56,6 @@ SLIDERS = """() => [...document.querySelectorAll('.calibkit-explorer input[type=
     const shared = beside && beside.top < box.bottom && beside.bottom > box.top;
     return [box.width, (shared ? beside.right : box.right) - box.left];
   }).filter(([width]) => width)"""
-WATCH_FOR_A_PICTURE = """new MutationObserver((_, watcher) => {
-  if (!document.querySelector('.picture svg')) return;
-  watcher.disconnect();
-  requestAnimationFrame(() => { window.drawn = performance.now(); });
-}).observe(document, {childList: true, subtree: true})"""
 GAP = """() => [...document.querySelectorAll('.gap strong')]
   .map(part => Number(part.textContent.replace('−', '-')))"""
 CHOSEN = """() => ['sure', 'right'].map(name => parseFloat(
@@ -125,21 +118,16 @@ def test_the_landing_page_says_what_it_is_and_starts_something_within_one_screen
     assert page.locator("head link[rel='shortcut icon']").count() == 1
 
 
-def test_the_landing_page_is_light_and_its_picture_comes_at_once(browser, made):
-    times = []
-    while len(times) < LOADS and min(times, default=FIRST_PICTURE + 1) > FIRST_PICTURE:
-        with watched(browser, **WIDE) as (page, seen):
-            loaded = set()
-            page.on("request", lambda r, found=loaded: found.add(unquote(urlsplit(r.url).path)))
-            page.add_init_script(WATCH_FOR_A_PICTURE)
-            page.goto((made / "index.html").as_uri())
-            page.locator(".hero .picture svg").first.wait_for()
-            times.append(page.evaluate("window.drawn"))
-            files = [Path(path) for path in loaded if path.startswith(made.as_posix())]
-            assert len(files) > 3
-            assert sum(file.stat().st_size for file in files) <= WEIGHT
-            assert seen == []
-    assert min(times) <= FIRST_PICTURE
+def test_the_landing_page_is_light(browser, made):
+    with watched(browser, **WIDE) as (page, seen):
+        loaded = set()
+        page.on("request", lambda request: loaded.add(unquote(urlsplit(request.url).path)))
+        page.goto((made / "index.html").as_uri())
+        page.locator(".hero .picture svg").first.wait_for()
+        files = [Path(path) for path in loaded if path.startswith(made.as_posix())]
+        assert len(files) > 3
+        assert sum(file.stat().st_size for file in files) <= WEIGHT
+        assert seen == []
 
 
 def test_the_gap_follows_the_network_that_is_chosen_in_the_plane(visit, made):
