@@ -96,8 +96,8 @@ tell(model, new_images, "new")
 #
 # <details><summary>What you may have found</summary>
 #
-# After one epoch it is not sure enough on both (−). On the training images the difference shrinks, but stays negative. On
-# new images it is positive after 5 epochs, and large after 60. Why? The loss asks only for the training images, and it is
+# After one epoch it is not sure enough on both (−). On the training images the difference is then small, and not positive at
+# any of these. On new images it is positive from 3 epochs on, and large after 60. Why? The loss asks only for the training images, and it is
 # never content: 99.99 % for the right label costs less than 99.9 %.
 #
 # </details>
@@ -293,7 +293,7 @@ print(f"More sure than right on new images from epoch {opens} of {size.epochs}. 
       f"{claimed / lost:.2f}). Lowest NLL on cal: epoch {turn:.0f}.")
 
 # %% [markdown]
-# **It became too sure at epoch 3 of 60, while it learned its training images by heart. Yes, we could have stopped: at
+# **It became too sure at epoch 3 of 60, and more so the longer it learned its training images by heart. Yes, we could have stopped: at
 # epoch 6, at the lowest NLL on images kept aside. But it is better to train on and to fit one temperature.**
 #
 # ## Three things to take away

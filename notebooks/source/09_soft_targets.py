@@ -162,7 +162,7 @@ print(f"lowest loss at 3: {p[3]:.3f}, 8: {p[8]:.3f}, each other digit: {p[0]:.3f
 # %% [markdown]
 # ## 2. Where the gap went
 #
-# Ben's training is that of lesson 03 with one thing changed: the loss. Train one network with yours.
+# Ben's training is that of lesson 03 with another loss, and a smaller network (64 units). Train one network with yours.
 
 # %%
 alpha = 0.05  # change me
@@ -241,7 +241,7 @@ plt.show()
 #
 # - The network crosses zero between alpha 0.05 and 0.1, and at 0.3 it is 22 points *under*-confident.
 # - The optimum is right at alpha 0 alone. At 0.05 it is 4 points too modest, by design.
-# - So Ben's gap of 2 points is made of two faults: the network is far surer than its loss asks, and the loss asks for too
+# - So Ben's gap of 2 points is made of two faults: the network is surer than its loss asks, and the loss asks for too
 #   little. They cancel here. With another network, or another training, they need not.
 #
 # </details>
@@ -322,7 +322,7 @@ for name, runs in {"hard labels": swept.where(alpha=0.0), "exact labels": taught
 # <details><summary>What came out</summary>
 #
 # 9 points. Ideal labels make it more accurate and less over-confident, but not calibrated: it has learned a limited number
-# of images by heart (03), whatever their labels say. So the fault was never in the labels alone, and changing them is no cure.
+# of images by heart (03), whatever their labels say. So the fault was never in the labels alone, and changing them is no full cure.
 #
 # </details>
 #
