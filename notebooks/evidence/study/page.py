@@ -57,29 +57,45 @@ def in_margins(row: pd.Series) -> tuple[float, float, float]:
 def forest(rows: pd.DataFrame, state: str, says: Mapping[str, str]) -> Figure:
     """A line a claim, its comparisons in this state as marks with intervals; the band: the margin.
 
+    A mark at the edge that points outwards lies beyond the axis.
+
     says: by claim its words.
     """
     rows = rows[rows.state == state]
     order = sorted(dict.fromkeys(rows.claim), key=lambda one: (one not in CURES, one))
-    made, ax = plt.subplots(figsize=(9, 1.2 + 0.32 * len(order)), layout="constrained")
+    sizes = np.array([max(1.0, (rows.claim == one).sum() / 2) for one in order])
+    middles = dict(zip(order, sizes.cumsum() - sizes / 2, strict=True))
+    made, ax = plt.subplots(figsize=(9, 1.2 + 0.32 * sizes.sum()), layout="constrained")
     ax.axvspan(-1, 1, color="#E5E5E5", zorder=0)
-    for _, row in rows.iterrows():
-        colour, marker = LOOKS[row.data]
-        place = order.index(row.claim) + {"digits": -0.18, "photographs": 0.18}.get(row.data, 0.0)
-        if row.word == WAITING:
-            continue
-        mean, low, high = np.clip(in_margins(row), -WIDE, WIDE)
-        ax.plot([low, high], [place, place], color=colour)
-        ax.plot(mean, place, marker, color=colour, markersize=5)
+    for claim, own in rows[rows.word != WAITING].groupby("claim"):
+        heights = middles[claim] + 0.4 * (np.arange(len(own)) - (len(own) - 1) / 2)
+        for place, (_, row) in zip(heights, own.iterrows(), strict=True):
+            colour, marker = LOOKS[row.data]
+            mean, low, high = np.clip(in_margins(row), -WIDE, WIDE)
+            ax.plot([low, high], [place, place], color=colour)
+            marker = {-WIDE: "<", WIDE: ">"}.get(mean, marker)  # it lies beyond the axis
+            ax.plot(mean, place, marker, color=colour, markersize=5)
+            if row.about != row.data:  # not the data alone tells the mark from others
+                left = high < 4  # margins
+                ax.annotate(
+                    row.about.removeprefix(f"{row.data}, "),
+                    (high if left else low, place),
+                    xytext=(4 if left else -4, 0),
+                    textcoords="offset points",
+                    ha="left" if left else "right",
+                    va="center",
+                    fontsize=6,
+                )
     for claim, own in rows[rows.word == WAITING].groupby("claim"):
-        label, place = f"{' and '.join(own.about)}: {WAITING}", order.index(claim) - 0.25
+        label, place = f"{' and '.join(own.about)}: {WAITING}", middles[claim] - 0.25
         ax.text(-0.95 * WIDE, place, label, color=palette.GREY, fontsize=7, va="center")
     for name in dict.fromkeys(rows.data[rows.word != WAITING]):
         ax.plot([], [], LOOKS[name][1], color=LOOKS[name][0], label=name)
-    ax.axhline(sum(one in CURES for one in order) - 0.5, color=palette.GREY, lw=0.5)
+    cures = sum(size for one, size in zip(order, sizes, strict=True) if one in CURES)
+    ax.axhline(cures, color=palette.GREY, lw=0.5)
     named = [textwrap.fill(f"{one} {says[one]}", 52) for one in order]
-    ax.set_yticks(range(len(order)), named, fontsize=7)
-    ax.set_ylim(len(order) - 0.5, -0.5)
+    ax.set_yticks(list(middles.values()), named, fontsize=7)
+    ax.set_ylim(sizes.sum(), 0)
     ax.set_xscale("symlog", linthresh=2)
     ax.set_xlim(-WIDE * 1.1, WIDE * 1.1)
     ticks = (-30, -10, -2, -1, 0, 1, 2, 10, 30)
