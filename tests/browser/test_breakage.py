@@ -87,7 +87,7 @@ display(Javascript("console.error('broken on purpose')"))
 HTML('<img src="https://example.org/x.png">')"""
 
 
-# a notebook without a fault is visited by test_anywhere
+# a notebook without a fault is visited by test_explorer_folder
 @pytest.mark.parametrize(
     ("name", "code", "noticed"),
     [

@@ -11,8 +11,8 @@ from calibkit.pictures.percent import spaced
 from calibkit.pictures.reliability import DIAGRAM, STRIP, diagram
 from tests.browser import axe
 from tests.browser.drive import Visit, walk_all
-from tests.browser.test_face import CONTRASTS
-from tests.browser.test_two import BOTTOM, SIZES
+from tests.browser.test_slider_looks import CONTRASTS
+from tests.browser.test_two_sliders import BOTTOM, SIZES
 
 CELLS = (
     "from calibkit.course import explorers",

@@ -94,8 +94,8 @@ def _style(*names: str) -> str:
     return f"<style>\n{_text(*names)}</style>"
 
 
-SLIDERS = Face("bind", _style("face.css"), _text("face.js"))
-PLANE = Face("bindPlane", _style("face.css", "plane.css"), _text("face.js", "plane.js"))
+SLIDERS = Face("bind", _style("slider.css"), _text("slider.js"))
+PLANE = Face("bindPlane", _style("slider.css", "plane.css"), _text("slider.js", "plane.js"))
 FACES = {face.bind: face for face in (SLIDERS, PLANE)}
 
 

@@ -1,4 +1,4 @@
-"""A learner's evening and the next day, in the JupyterLab that `calibkit lab` opens."""
+"""A learner works, closes, and comes back next day, in the JupyterLab of `calibkit lab`."""
 
 import json
 import re
