@@ -5,9 +5,10 @@
 # harmless and is 98 % sure. "It has seen too few," says Ada. "It says what its training set says, that they are rare," says
 # Eve, "and that I can take out." Who is right?
 #
-# **Predict before you run:** an *exact* model reads two noisy images of a 0. Where all digits are equally common it is 99.9 %
-# sure of the first, a clear one, and 85.9 % of the second. Now the 0 becomes 100 times rarer in training; the images stay as they are. The clear one falls
-# to 92 %. What does the doubtful one fall to? Write down a number, then run the cell.
+# **Predict before you run:** an *exact* model (it makes no error of its own) reads two noisy images of a 0. Where all digits are
+# equally common, it says 0 with 99.9 % for the first, a clear image, and with 85.9 % for the second, a doubtful one. Now the 0 becomes 100 times
+# rarer. The images stay as they are. For the clear image, 99.9 % falls to 92 %. What does 85.9 % fall to, for the doubtful one? Write down a
+# number, then run the cell.
 
 # %% tags=["answer"]
 from calibkit.course import explorers
@@ -17,8 +18,8 @@ explorers.stored("class_prior")
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 5.8 %. Both odds are divided by 100. From 999 to 1 that leaves much, from 6 to 1 nearly nothing. The model makes no error:
-# where it learned, such an image *is* hardly ever a 0.
+# 5.8 %. The odds (0 against all other digits) are divided by 100. Those of the clear image were 999 to 1 and are now 10 to 1. Those of the doubtful
+# image were 6 to 1 and are now 6 to 100. This is no error: where a 0 is so rare, such an image *is* hardly ever a 0.
 #
 # </details>
 #
@@ -49,8 +50,8 @@ DEVICE = "auto"
 # ## 1. Rare on purpose
 #
 # In **class imbalance** the training set has many more images of one class than of another. The **imbalance ratio** is the
-# size of the commonest class over that of the rarest. We put the ten digits in a random order, and make each one rarer than the one before by the
-# same factor, up to a ratio of 100. The new images (`test`) have all digits equally often.
+# size of the commonest class over that of the rarest: 100 here. From one digit to the next, the number of training images falls by the same
+# factor. The new images (`test`) have all digits equally often. Numbers are means of five networks.
 
 # %% tags=["drawing"]
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -100,8 +101,8 @@ explorers.keep(explorers.Explorer(
     "all digits are equally common, bars where this digit is rarer in training by the chosen factor."), "class_prior")
 
 # %% [markdown]
-# **Predict before you run:** the network gets 7 % of the new images of the rarest digit right. How sure is
-# it of its answers to them, on average?
+# **Predict before you run:** of the new images of the rarest digit, the network gets 7 % right. How sure is
+# it of its answers to these images, on average?
 
 # %% tags=["answer", "drawing"]
 # your guess first, then run this cell
@@ -117,27 +118,25 @@ for name, place in {"commonest": 0, "rarest": -1}.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 79 %. It is nearly always wrong on the rarest digit, and sure of it. But is it *its* error? It was trained where this digit is
-# rare.
+# 79 %. On the rarest digit it is nearly always wrong, and sure of its wrong answers. Ada says: because it saw only six of them. Eve says: because it was
+# told that they are rare.
 #
 # </details>
 #
 # ## 2. Eve: "That is what the training set says"
 #
 # The **prior** $\pi_k$ of a class is its share before one has seen the image. Imbalance changes the prior, not what the
-# images of a class look like. Let $q(x)$ be the exact posterior where the shares are $\pi^{\text{old}}$. By Bayes' rule, for a place
-# with other shares each probability is multiplied by new share over old share, and each row is divided by its sum:
+# images of a class look like. So if the probabilities $q_k(x)$ are right where the shares are $\pi^{\text{old}}$, Bayes' rule gives those for other
+# shares $\pi^{\text{new}}$. Each probability is multiplied by new share over old share, then divided by the sum:
 #
 # $$q^{\text{new}}_k(x) = \frac{q_k(x)\, \pi^{\text{new}}_k / \pi^{\text{old}}_k}{\sum_j q_j(x)\, \pi^{\text{new}}_j / \pi^{\text{old}}_j}.$$
-#
-# With the shares of the training set as the new ones, this is the **honest model**: calibrated on images as unequal as the training images.
 #
 # ### Exercise: another prior
 #
 # *Difficulty: medium · importance: high · 8 minutes*
 #
-# `probs` (n, K) are exact where the classes have the shares `old` (K,). Return them for a place where the shares are `new`. The next
-# cell uses yours.
+# `probs` (n, K) are right where the classes have the shares `old` (K,). Return them for a place where the shares are `new`. The next
+# cells use yours.
 
 # %%
 def my_other_prior(probs, old, new):
@@ -169,11 +168,14 @@ check.other_prior(my_other_prior)
 check.keep(my_other_prior)
 
 # %% [markdown]
-# What do the class shares do *alone*? Take two models for which no class was rare, and give them the shares of the training set:
-# the exact posterior, which becomes the honest model; and a network that was trained with all digits equally common, and calibrated by a temperature T.
+# Now test what Eve says, with two counts.
 #
-# **Predict before you run:** on images of the rarest digit the network of section 1 has an ECE of 72 %. If all of it comes from the
-# shares, as Eve says, the calibrated network has the same. How large is it?
+# First, take images that were kept aside and have the shares of the training set (`cal`). If Eve is right, the mean confidence on them equals the accuracy.
+#
+# Second, change the prior of its probabilities on the new images: `old` is the prior of the training set, `new` is about 10 % for each digit.
+#
+# **Predict before you run:** on new images of the rarest digit the network has an ECE of 72 %. If Eve is right, it falls to nearly 0 once the prior of
+# the training set is taken out. What does it fall to?
 
 # %% tags=["answer", "drawing"]
 # your guess first, then run this cell
@@ -182,87 +184,80 @@ from calibkit.course.mine import other_prior
 even = digits(SEED).test.source.prior  # about 10 % of each digit
 
 
-def shares(rho, seed):
-    return thinned("train", rho, seed)[0].labels.bincount(minlength=K).double() / size.train
+def shares(seed):
+    return thinned("train", 100, seed)[0].labels.bincount(minlength=K).double() / size.train
+
+
+def prior_out(logits, seed):
+    return other_prior(logits.double().softmax(dim=1), shares(seed), even)
 
 
 def by_class(probs, seed):
-    """ECE of each digit's images, from the digit that is commonest at ratio 100 to the rarest."""
+    """ECE of each digit's images, from the digit that is commonest in training to the rarest."""
     labels = digits(seed).test.labels
     return np.array(metrics.ece_by_group(probs, labels, groups=labels))[thinned("train", 100, seed)[1]]
 
 
-def with_prior(probs, seed):
-    return by_class(other_prior(probs.double(), even, shares(100, seed)), seed)
-
-
-def calm(rho, seed, make=recalibration.TemperatureScaler):
-    """Test probabilities of a network after a repair, fitted on images as unequal as its training images."""
-    held, new = (swept.one(rho=rho, seed=seed).predictions[split] for split in ("cal", "test"))
-    return make().fit(held.logits, held.labels).probs(new.logits)
-
-
-readers = {"honest model": [with_prior(digits(seed).test.posterior, seed) for seed in seeds],
-           "calibrated network, given the prior": [with_prior(calm(1, seed), seed) for seed in seeds],
-           "network of section 1, after one T": [by_class(calm(100, seed), seed) for seed in seeds],
-           "network of section 1": [by_class(run.predictions["test"].probs, run.setting["seed"]) for run in rare]}
-readers = {name: np.array(rows) for name, rows in readers.items()}
-looks = dict(zip(readers, (palette.TRUTH, palette.group(2, ""), palette.CURED, palette.TRAINED), strict=True))
-ends = {name: f"commonest {rows[:, 0].mean():.0%}, rarest {rows[:, -1].mean():.0%}"
-        for name, rows in readers.items()}
+aside = [run.predictions["cal"] for run in rare]
+right, sure = np.mean([(cal.correct.double().mean(), cal.confidence.double().mean()) for cal in aside], axis=0)
+print(f"images kept aside, shares of the training set: right {right:.0%}, mean confidence {sure:.0%}")
+readers = {"as trained": [by_class(run.predictions["test"].probs, run.setting["seed"]) for run in rare],
+           "prior out": [by_class(prior_out(run.predictions["test"].logits, run.setting["seed"]), run.setting["seed"])
+                         for run in rare]}
 fig, ax = plt.subplots(figsize=(5.6, 3.2))
-print("ECE on images of the rarest digit:")
-for name, rows in readers.items():
+ends = []
+print("ECE on new images of the rarest digit:")
+for (name, rows), look in zip(readers.items(), (palette.TRAINED, palette.CURED), strict=True):
+    rows = np.array(rows)
     print(f"  {rows[:, -1].mean():4.0%}  {name}")
-    _ = plots.spread(range(1, K + 1), rows, looks[name].named(name), ax=ax)
-_ = ax.set(xlabel="rank of the digit: 1 is the commonest", ylabel="ECE of its images", ylim=(0, 1))
+    ends.append(f"{name}: commonest {rows[:, 0].mean():.0%}, rarest {rows[:, -1].mean():.0%}")
+    _ = plots.spread(range(1, K + 1), rows, look.named(name), ax=ax)
+_ = ax.set(xlabel="rank of the digit: 1 is the commonest in training", ylabel="ECE of its images", ylim=(0, 1))
 plots.percent(ax, "y")
 _ = ax.legend(fontsize="small")
-words = "; ".join(f"{name}: {of}" for name, of in ends.items())
-_ = alt_text.note(ax, f"ECE of each digit's images. {words}.")
+_ = alt_text.note(ax, f"ECE of each digit's new images. {'; '.join(ends)}.")
 plt.show()
-equal = {"exact posterior": [by_class(digits(seed).test.posterior, seed) for seed in seeds],
-         "calibrated network": [by_class(calm(1, seed), seed) for seed in seeds]}
-equal = {name: np.array(rows)[:, -1] for name, rows in equal.items()}
-for name, values in equal.items():
-    print(f"  {values.mean():4.0%}  {name} with equal shares, for comparison")
 
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 30 %: less than half. (Without the shares it has 3 %; the exact model goes from 1 % to 7 %, as it is seldom in doubt.) So both are right. The other 40 points belong to a
-# network that saw this digit five or six times, and is too sure.
+# To 39 %, not to 0: Eve is right about a good part of it, and not about all. The first count shows where Ada is right: even on images with the shares of the
+# training set, the network is 95 % sure and 88 % right. It saw too few images, and is too sure.
 #
 # </details>
 #
-# ## 3. Take the prior out again
+# ## 3. First less sure, then the prior out
 #
-# Eve knows both priors. In logits $z$ the product of Bayes' rule is a sum, which is called **logit adjustment** (Saerens et al. 2002; Menon et al. 2021):
+# A network that is too sure has logits that are too large. So Eve first divides them by a temperature T (02), and takes the prior
+# out afterwards.
 #
-# $$z_k + \log \pi^{\text{test}}_k - \log \pi^{\text{train}}_k.$$
-#
-# **Your move.** Take the whole prior out (`share = 1.0`). Then change T. Look for the lowest NLL; the mean probability of the rarest
-# digit should be 10 %, its share of the new images.
+# **Your move.** Change T. Look for the lowest NLL. Then look at the mean probability of the rarest digit: it should be 10 %, its share of the
+# new images. Does one T do both?
 
 # %%
-T, share = 1.0, 0.0  # change me
+T = 1.0  # change me
 
 rows = []
 for run in rare:
     seed, new = run.setting["seed"], run.predictions["test"]
     k = thinned("train", 100, seed)[1][-1]  # the rarest digit
-    shift = even.log() - shares(100, seed).log()
-    probs = (new.logits.double() / T + share * shift).softmax(dim=1)
+    probs = prior_out(new.logits / T, seed)
     found = (probs.argmax(dim=1) == k)[new.labels == k].double().mean()
     rows.append([metrics.nll(probs, new.labels), probs[:, k].mean(), found])
 nll, said, found = np.mean(rows, axis=0)
-print(f"T {T}, share {share}: NLL {nll:.2f}; mean probability of the rarest digit {said:.1%}; "
+print(f"T {T}: NLL {nll:.2f}; mean probability of the rarest digit {said:.1%}; "
       f"of 100 of its images {100 * found:.0f} are found")
 
 # %% [markdown]
-# At T = 1 the shift is too weak, since the logits are too large; with a larger T it says the rarest digit too often. One number cannot do both. So Eve keeps images aside, as
-# unequal as the training images, and fits a temperature *and* one added constant for each class there: a **bias-corrected temperature**
-# (Alexandari et al. 2020). The prior of the training set is still in the output. It is taken out last.
+# <details><summary>What you may have found</summary>
+#
+# No. The NLL is lowest near T = 2: 0.99. There the mean probability of the rarest digit is 18 %, nearly twice its share.
+#
+# </details>
+#
+# So Eve fits, on the images kept aside, T *and* for each class one constant, its shift, which is added to its logit: a **bias-corrected
+# temperature** (Alexandari et al. 2020). Now the probabilities are right where the shares are those of the training set. Last of all, the prior is
+# taken out.
 #
 # **Predict before you run:** as trained, 7 of 100 images of the rarest digit are found. How many after that?
 
@@ -276,17 +271,15 @@ def prior_of(labels):
 
 def repaired_by(make, run):
     """Probabilities after a repair, fitted on `cal`, with the prior taken out last."""
-    cal, new = run.predictions["cal"], run.predictions["test"]  # cal: kept aside, as unequal as in training
-    old = shares(100, run.setting["seed"])
-    logits = new.logits.double()
-    if make:
-        logits = make().fit(cal.logits, cal.labels).transform(new.logits).double()
-        old = prior_of(cal.labels) if make is recalibration.BiasCorrectedTemperature else old
-    return (logits + even.log() - old.log()).softmax(dim=1)
+    cal, logits = run.predictions["cal"], run.predictions["test"].logits
+    fitted = make().fit(cal.logits, cal.labels).transform(logits).double()
+    if make is recalibration.BiasCorrectedTemperature:  # the shifts take in the prior of `cal`
+        return other_prior(fitted.softmax(dim=1), prior_of(cal.labels), even)
+    return prior_out(fitted, run.setting["seed"])
 
 
 ways = {"as trained": lambda run: run.predictions["test"].probs,
-        "prior out": lambda run: repaired_by(None, run),
+        "prior out": lambda run: prior_out(run.predictions["test"].logits, run.setting["seed"]),
         "T, prior out": lambda run: repaired_by(recalibration.TemperatureScaler, run),
         "T and shifts, prior out": lambda run: repaired_by(recalibration.BiasCorrectedTemperature, run)}
 
@@ -312,13 +305,14 @@ means.round(2)
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 41 of 100. With temperature and shifts first the NLL is lowest, and the mean probability of the rarest digit is 10 %, its share. With one temperature
-# first 72 are found, and their ECE is lower (20 % beside 23 %); but then the network says this digit twice too often (20 %), and its accuracy is
-# lower (65 % beside 69 %). Where a missed image is the worst error, 72 may be the better choice: that is a matter of costs (19).
+# 41 of 100, and their ECE is 23 %. The NLL is the lowest of the four, and the mean probability of the rarest digit is 10 %, its share.
+#
+# With T alone, 72 of 100 are found, because this digit then gets twice the probability that it should have (20 %): more of its images are found, and more
+# images of other digits are taken for it (accuracy 65 %, not 69 %). Where a missed image is the worst error, this may still be the better choice.
 #
 # </details>
 #
-# Is the NLL lower in all five networks? A *verdict* gives the mean with its 95 % interval. HOLDS: the whole interval lies below 0. (*Post hoc*:
+# Is the NLL lower in all five networks? A *verdict* gives the mean difference with its 95 % interval. HOLDS: the whole interval lies below 0. (*Post hoc*:
 # claimed after a look at these networks; on new ones it holds, too: [evidence](evidence/07_class_imbalance.ipynb).)
 
 # %% tags=["nbval-check-output"]
@@ -329,15 +323,14 @@ print(verdicts.judge("07o", "prior out: the NLL is lower with T and shifts first
 # %% [markdown]
 # ## The answer
 #
-# **Both. On images of the rarest digit the error is 72 points, and 30 are left to a calibrated network that is given the class shares of the
-# training set; the rest belongs to a network that saw it five or six times. Repair the confidence on images kept aside, then take the shares out: 23 points are left, and
-# of 100 such images 41 are found, not 7.**
+# **Both. Eve: with the prior of the training set taken out, the ECE on images of the rarest digit falls from 72 % to 39 %. Ada: even where the shares are those of
+# the training set, the network is too sure. With that repaired first, and the prior taken out last, the ECE is 23 %, and 41 of 100 such images are found, not 7.**
 #
 # ## Three things to take away
 #
 # 1. Where a class is rare in training, a doubtful image of it loses a larger part of its probability than a clear one.
 # 2. Where both priors are known, one takes the place of the other without training.
-# 3. First make the confidence right, by a temperature and shifts, on images drawn as the training images were.
+# 3. First make the confidence right, on images kept aside that have the shares of the training set. Take the prior out last.
 #
 # ## Recall
 #
@@ -347,13 +340,13 @@ print(verdicts.judge("07o", "prior out: the NLL is lower with T and shifts first
 #
 # </details>
 #
-# <details><summary>2. Two classes; the training prior is (0.9, 0.1), an honest model says (0.5, 0.5). What is the posterior where both are equally common?</summary>
+# <details><summary>2. Two classes; the training prior is (0.9, 0.1), a calibrated model says (0.5, 0.5). What is the posterior where both are equally common?</summary>
 #
 # 0.5/0.9 to 0.5/0.1, which is (0.1, 0.9).
 #
 # </details>
 #
-# <details><summary>3. An image is a melanoma with 99 % where both classes are equally common, another with 60 %. In training melanomas are 100 times rarer. What does the honest model say?</summary>
+# <details><summary>3. An image is a melanoma with 99 % where both classes are equally common, another with 60 %. Now melanomas are 100 times rarer. What are the two probabilities?</summary>
 #
 # 0.0099 to 0.01: about 50 %. And 0.006 to 0.4: about 1.5 %. The doubtful image keeps a far smaller part of its
 # probability, though the odds of both are divided by 100.
@@ -399,7 +392,8 @@ print(f"images of the commonest digit: ECE {patient:.0%}\nimages that are said t
 # *Difficulty: hard · importance: high · 10 minutes, no code*
 #
 # A network was trained on 20,000 harmless moles and 200 melanomas. In the clinic one patient in 500 has a melanoma. The test set has 500 images of each.
-# Plan: which prior goes where in the logit adjustment, and what comes before it? On which images do you compute an ECE, and grouped how? What can the test set not tell you?
+# (On logits, a change of the prior adds $\log \pi^{\text{new}}_k - \log \pi^{\text{old}}_k$: **logit adjustment**; Saerens et al. 2002, Menon et al. 2021.)
+# Plan: which prior goes where, and what comes before it? On which images do you compute an ECE, and grouped how? What can the test set not tell you?
 #
 # <details><summary>Answer</summary>
 #
