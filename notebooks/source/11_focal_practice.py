@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 11 · Focal loss in practice: a new loss, or one number?
 #
-# **Question.** A car brakes by itself when its network is more than 90 % sure of what it sees. Of 100 such decisions 15 are
+# **Question.** A car brakes by itself when its network is more than 90 % sure of what it sees. Of 100 such decisions, 15 are
 # wrong. You have one day. Ben wants to train anew with focal loss; Eve wants to divide the logits by one temperature. Whom do you let work?
 #
 # **Predict before you run:** Ben's strength of focal loss is called gamma; gamma 0 is cross-entropy. With gamma 3, how many of 100
@@ -15,8 +15,8 @@ explorers.stored("focal_practice")
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 6 or 7 in place of 15. But look at the two lines on the right: the accuracy stays, and the confidence falls. So the car also brakes on fewer
-# scenes. Is that worth a new training?
+# 6 or 7, not 15. But look at the two lines on the right: the accuracy stays, the confidence falls. So the car also brakes less often.
+# Is that worth a new training?
 #
 # </details>
 #
@@ -70,10 +70,9 @@ contest = sweep.run(recipe, {"gamma": gammas, "decay": decays, "seed": [*seeds, 
 # %% [markdown]
 # ## 1. Ben changes the loss
 #
-# While a network trains, every image pulls at the logit of its label. Let $p$ be the probability that the label has already.
-# Under cross-entropy the pull is $1-p$. Focal loss, $(1-p)^\gamma\,(-\log p)$, multiplies it by a factor, the gradient ratio of lesson 10: above 1 for
-# an image that is missed, near 0 for one that is surely right.
-# Take three images: one is read rightly and surely, on one the network is unsure, one is missed.
+# Throughout this lesson, $p$ is the probability that the network gives to the *label* of a training image. While a network trains, every image pulls at the
+# logit of its label: with $1-p$ under cross-entropy. Focal loss, $(1-p)^\gamma\,(-\log p)$, multiplies this pull by the gradient ratio of lesson 10. Here are
+# three images.
 
 # %%
 for words, p in {"surely right": 0.95, "unsure": 0.4, "missed": 0.02}.items():
@@ -81,26 +80,29 @@ for words, p in {"surely right": 0.95, "unsure": 0.4, "missed": 0.02}.items():
     print(f"{words}, p = {p:.0%}: pull {1 - p:.3f} with cross-entropy, {focal:.3f} with gamma 3")
 
 # %% [markdown]
-# The image that is surely right loses nearly all of its pull, so it does not drive its own probability towards 100 % any more. The
+# The image that is surely right loses nearly all of its pull, so it no longer drives its own probability towards 100 %. The
 # missed one pulls a sixth harder.
 #
-# "So we need a large gamma where a network is too sure, and none elsewhere," says Ben. Mukhoti et al. (2020) give each image a gamma by
-# fixed steps: in **FLSD-532** it is 5 where $p<0.2$, 3 where $0.2\le p<0.5$, else 2. Ghosh et al. (2022) *measure* first where a network is
-# too sure. Ben does so, too, on `cal`, images that are kept aside, with the network trained by cross-entropy. He takes the $p$ of a training
-# image for its confidence, and looks up the gap there. (A makeshift: $p$ belongs to the label, the confidence to the answer. They are equal
-# where the answer is right.)
+# Not every image needs the same gamma. Which one needs a large one? There are two rules:
+#
+# - **Fixed steps** (Mukhoti et al. 2020). In **FLSD-532**, gamma is 5 where $p<0.2$, 3 from 0.2 to 0.5, and 2 above: the smaller $p$, the larger gamma. Nothing
+#   is measured.
+# - **Measured gaps** (Ghosh et al. 2022). Gamma is large where the network is too sure, and 0 elsewhere. Where it is too sure is measured first.
+#
+# Ben measures, with the network trained by cross-entropy. He sorts images that are kept aside (`cal`) into ten bins by their confidence, and takes the gap of each bin.
+# A training image gets the gamma of the bin in which its $p$ lies. ($p$ is not the confidence: it belongs to the label, the confidence to the answer. The
+# two are equal where the answer is right; elsewhere this is a makeshift.)
 #
 # ### Exercise: a gamma for each image
 #
 # *Difficulty: medium · importance: high · 10 minutes*
 #
-# Cut the probabilities into ten bins: a number x lies in bin `(10 * x).long()`, and x = 1 in bin 9. The gap of a bin is the mean
-# confidence of the kept images in it minus the share of them that is right. The gamma of a training image is 20 times the gap of the bin in which
-# its $p$ lies: 85 % sure and 70 % right make gamma 3. Below 0 it becomes 0, above 5 it becomes 5. A bin with fewer than 25 kept images says too little:
-# there gamma is 0.
+# `confidence` (m,) and `correct` (m,) belong to the kept images, `p` (n,) to the training images. Return the gammas of the training images, a tensor like
+# `p`. Ben's loss below uses yours.
 #
-# `p` (n,) are the label probabilities of training images, `confidence` (m,) and `correct` (m,) belong to the kept images. Return the
-# gammas, a tensor like `p`. Ben's loss below uses yours.
+# - Bins: a number x lies in bin `(10 * x).long()`, and x = 1 in bin 9.
+# - Gap of a bin: the mean confidence of the kept images in it, minus the share of them that is right.
+# - Gamma: 20 times the gap (85 % sure and 70 % right make 3), at least 0 and at most 5. Where a bin has fewer than 25 kept images, it is 0.
 
 # %%
 def my_sample_gamma(p, confidence, correct):
@@ -153,8 +155,8 @@ print("; ".join(f"p near {p:.0%}: gamma {gamma:.1f}" for p, gamma in zip(middles
 train, cal, test = digits(SEED)
 
 # %% [markdown]
-# From 50 % on the network is too sure. From 30 to 50 % its gap is small, and below that it has too few images. FLSD-532 does nearly the
-# opposite: its gamma is largest where $p$ is small.
+# From 50 % on the network is too sure. From 30 to 50 % its gap is small, and below that there are too few images. So the measured gammas are nearly the
+# opposite of FLSD-532's: large where $p$ is large.
 #
 # **Your move.** This is Ben's loss, for one batch. Train with the measured gammas, then with 3.0 for all, then with 0.0. Which one
 # brakes wrongly least often, and on how many scenes does it brake at all?
@@ -176,8 +178,11 @@ print(f"{new.correct.double().mean():.1%} right, {new.confidence.mean():.1%} sur
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# One network each: with the measured gammas 14 of 1,000 scenes, with 3.0 for all 18, with 0.0 (cross-entropy) 90. It brakes on 268, 292 and 588. With
-# the measured gammas the network is a little less sure than with 3.0 for all, and about as often right.
+# One network each, of 1,000 scenes:
+#
+# - measured gammas: brakes on 268, wrongly on 14;
+# - 3.0 for all: brakes on 292, wrongly on 18;
+# - 0.0 (cross-entropy): brakes on 588, wrongly on 90.
 #
 # </details>
 
@@ -242,9 +247,9 @@ explorers.keep(explorers.Explorer(
 # %% [markdown]
 # ## 2. Eve changes one number
 #
-# Eve leaves the network as it is, and divides its logits by a temperature from calibration images. "Mine takes a second," she
-# says. "And it can be put behind Ben's network, too." Here are the four, without their names: cross-entropy and focal loss with gamma 3,
-# as trained and after a temperature. Five networks each:
+# Eve leaves the network as it is, and divides its logits by a temperature, fitted on `cal`. "Mine takes a second," she
+# says. "And it can be put behind Ben's network, too." That makes four: cross-entropy and focal loss with gamma 3, each
+# as trained and after a temperature. Here they are without their names, five networks each:
 
 # %% tags=["drawing"]
 settings = {"A": (3.0, "after T"), "B": (0.0, "as trained"), "C": (0.0, "after T"), "D": (3.0, "as trained")}
@@ -278,10 +283,9 @@ print(sum(guess[letter] == names[setting] for letter, setting in settings.items(
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# **B** is cross-entropy as trained, and brakes wrongly on 89 of 1,000 scenes. **D** is focal loss: 18. **C** is the old network
-# with one temperature: 11, and **A** has 9, as it brakes less often: of 100 decisions both have four or five wrong. By the diagrams nobody can tell **A** from C; but a temperature leaves the
-# accuracy alone, so C has that of B. The temperature repairs the *scale* of the
-# logits, and that is all that focal loss repaired here. The accuracy and the NLL tell them apart: A is a little worse in both.
+# **B** is cross-entropy as trained, **D** focal loss as trained: they brake wrongly on 89 and on 18 of 1,000 scenes. **C** is cross-entropy after a temperature: 11.
+# **A** is focal loss after a temperature: 9. The diagrams of A and C look alike. But a temperature leaves the accuracy alone, so C has that of B,
+# and A that of D. In accuracy and NLL, A is a little worse than C: focal loss repaired no more here than one temperature does.
 #
 # </details>
 #
@@ -290,8 +294,8 @@ print(sum(guess[letter] == names[setting] for letter, setting in settings.items(
 # "You both took the weight decay that stood there, 0.0005," says Ada. "And Ben took the gamma of a paper." She makes a fair contest:
 #
 # - Both choose among the same five weight decays. Focal loss also chooses among five gammas, which favours it.
-# - They choose by the NLL on calibration images of three seeds that are not judged. Judged are five other seeds, on test images.
-# - Each side has its own temperature.
+# - They choose by the NLL on `cal`, with three networks each. Judged are five other networks, on new images.
+# - Each network has its own temperature.
 #
 # **Predict before you run:** after one temperature the NLL of C was 0.917, and that of A 0.938. What is it for each side at its best?
 
@@ -325,8 +329,8 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Each at its best: cross-entropy 0.864, focal loss 0.866. It chose the smallest gamma, 0.5, which is most like cross-entropy. Weight decay is worth
-# more than the loss: it takes cross-entropy from 0.917 to 0.864, and gamma 3 from 0.938 to 0.883.
+# Each at its best: cross-entropy 0.864, focal loss 0.866. Focal loss chose the smallest gamma, 0.5, which is most like cross-entropy. Weight decay is worth
+# more than the loss: with decay 0.01, cross-entropy falls from 0.917 to 0.864, and gamma 3 from 0.938 to 0.883.
 #
 # </details>
 #
@@ -340,8 +344,8 @@ print(verdicts.judge("11f", statement, values(*focal, "after T") - values(*plain
 # ## The answer
 #
 # **Eve. On our digits one temperature brings the wrong brakings from 89 to 11 of 1,000 scenes, and a new training with gamma 3 to 18. Both
-# mostly by braking less: on 242 and on 283 scenes in place of 579. If you
-# can train anew, choose the weight decay first: with it and one temperature each, no lower NLL of focal loss was shown.**
+# do it mostly by braking less: on 242 and on 283 scenes, not on 579. If you
+# can train anew, choose the weight decay first: with it and one temperature each, focal loss was not shown to have a lower NLL.**
 #
 # ## Three things to take away
 #

@@ -49,14 +49,17 @@ def _gap(confidence: Tensor, correct: Tensor) -> float:
 def _cut(gap: float) -> float:
     return min(max(STRENGTH * gap, 0.0), MOST)
 
-def _by_bin(gap: Callable = _gap, gamma: Callable = _cut, fewest: int = FEWEST, bins: int = BINS) -> Callable:
+def _by_bin(gap: Callable = _gap, gamma: Callable = _cut, fewest: int = FEWEST, bins: int = BINS,
+            place_kept: Callable = _place, place_p: Callable = _place, stops: bool = False) -> Callable:
     """The rule with one part changed: what a gap is, what gamma it leads to, ..."""
     def answer(p: Tensor, confidence: Tensor, correct: Tensor) -> Tensor:
         found = torch.zeros_like(p)
         for place in range(bins):
-            inside = _place(confidence, bins) == place
+            inside = place_kept(confidence, bins) == place
             if inside.sum() >= fewest:
-                found[_place(p, bins) == place] = gamma(gap(confidence[inside], correct[inside]))
+                found[place_p(p, bins) == place] = gamma(gap(confidence[inside], correct[inside]))
+            elif stops:
+                break
         return found
     return answer
 
@@ -68,7 +71,38 @@ def _middles(p: Tensor, confidence: Tensor, correct: Tensor) -> Tensor:
         return (_place(inside)[0].item() + 0.5) / BINS - right.double().mean().item()
     return _by_bin(gap)(p, confidence, correct)
 
+def _means_of_p(p: Tensor, confidence: Tensor, correct: Tensor) -> Tensor:
+    """Takes the mean p of a bin for its mean confidence."""
+    def gap(inside: Tensor, right: Tensor) -> float:
+        same = p[_place(p) == _place(inside)[0]].double()
+        return same.mean().item() - right.double().mean().item() if len(same) else 0.0
+    return _by_bin(gap)(p, confidence, correct)
+
+def _open(x: Tensor, bins: int) -> Tensor:
+    """A bin of its own for x = 1."""
+    return (bins * x).long()
+
+def _rounded(x: Tensor, bins: int) -> Tensor:
+    return (bins * x).round().long().clamp(max=bins - 1)
+
 @exercise(cases=KEPT, mistakes={
+    "all your gammas are 0. Count the kept images in each bin, not the p; and is a bin with 25 of them used?":
+        lambda p, c, a: torch.zeros_like(p),
+    "the loop ends at the first bin with fewer than 25 images: `continue` goes on to the next one, "
+    "`break` and `return` do not.": _by_bin(stops=True),
+    "p = 1 is in no bin: (10 * p).long() is 10 there. Take .clamp(max=9).": _by_bin(place_p=_open),
+    "a confidence of 1 is in no bin: (10 * confidence).long() is 10 there. Take .clamp(max=9).":
+        _by_bin(place_kept=_open),
+    "the bin from 90 to 100 % is left out: the bins are 0 to 9, range(10).":
+        lambda p, c, a: torch.where(_place(p) == BINS - 1, 0.0, _right(p, c, a)),
+    "a number is cut off, not rounded: 0.87 lies in bin 8, (10 * x).long().":
+        _by_bin(place_kept=_rounded, place_p=_rounded),
+    "you took the mean p of the training images. The gap is that of the kept images alone: mean confidence "
+    "minus the share that is right.": _means_of_p,
+    "you divided by the number of all kept images: take the means over those in the bin.":
+        lambda p, c, a: _by_bin(gap=lambda x, right: _gap(x, right) * len(x) / len(c))(p, c, a),
+    "your gaps are too large: the gap is a mean minus a mean, a fraction such as 0.15, not a sum and not "
+    "per cent.": _by_bin(gap=lambda c, a: len(c) * _gap(c, a)),
     "this is the gap, cut to 0 and 5. Multiply it by 20 first.": _by_bin(gamma=lambda gap: min(max(gap, 0.0), MOST)),
     "you cut the gap first and multiplied then. Cut 20 times the gap.":
         _by_bin(gamma=lambda gap: STRENGTH * min(max(gap, 0.0), 1.0)),
