@@ -15,12 +15,13 @@ explorers.stored("overconfidence")
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# After 3. One training, epoch by epoch: two reliability diagrams, of the training images and of new ones, and the loss
-# (NLL, section 3) of both. On the training images the network is never too sure. On new ones it is, almost from the beginning.
+# After 3. You see one training, epoch by epoch: a reliability diagram of the training images, one of new images, and the NLL of both (the loss: the mean
+# of -log p, with p the probability that the right label got). On the training images the network is never too sure. On new ones it is, almost
+# from the beginning.
 #
 # </details>
 #
-# **Time.** 30 minutes; 60 more for the homework, which is all under "Go further".
+# **Time.** 35 minutes; 60 more for the homework, which is all under "Go further".
 #
 # **Needs.** [02 Measuring calibration](02_measuring_calibration.ipynb).
 #
@@ -54,7 +55,7 @@ DEVICE = "auto"
 # ## 1. The lines that train
 #
 # In this course `training.fit` trains the networks. Once, we write its loop ourselves: for every batch of 100 images,
-# compute the loss, find for each weight the direction that lowers it, and take a small step.
+# compute the loss, find the direction in which each weight lowers it, and take a small step.
 
 # %%
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -75,7 +76,7 @@ def learn(epochs):
 
 
 # %% [markdown]
-# **Your turn.** Set `epochs` to values of your own, and run the cell each time.
+# **Your turn.** Set `epochs` to 1, 5 and 60, run the cell each time, and note the sign of each difference.
 
 # %%
 epochs = 3  # change me
@@ -92,19 +93,17 @@ tell(model, images, "training")
 tell(model, new_images, "new")
 
 # %% [markdown]
-# Try 1, 5 and 60 epochs, and note the sign of each difference.
-#
 # <details><summary>What you may have found</summary>
 #
-# After one epoch it is not sure enough on both (−). On the training images the difference is then small, and not positive at
-# any of these. On new images it is positive from 3 epochs on, and large after 60. Why? The loss asks only for the training images, and it is
+# After one epoch it is not sure enough on both (−). Later, the difference on the training images is small and never positive. On new images it is
+# positive after 5 epochs, and large after 60. Why? The loss looks only at the training images, and it is
 # never content: 99.99 % for the right label costs less than 99.9 %.
 #
 # </details>
 #
 # ## 2. Learned by heart
 #
-# Now the training of the film, for several seeds. (The network is larger, and the learning rate falls twice.)
+# Now the training that you played at the top, five times, each with images of its own. (The network is larger, and the learning rate falls twice.)
 
 # %%
 def watched(seed):
@@ -166,20 +165,20 @@ print(f"New images: more sure than right from epoch {opens} on; {means.train_acc
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 74 %: it begins at epoch 3, when 26 % of the training images are still read wrongly. From then on the left curves rise
-# to 1: the network learns its training images by heart. On new images the accuracy rises little, and the confidence
-# rises all the same.
+# 74 %: it becomes too sure at epoch 3, when it still reads 26 % of the training images wrongly. Then the curves on the left rise
+# to 1: it learns its training images by heart. On new images the accuracy rises little; the confidence rises all the same.
 #
 # </details>
 #
 # ## 3. Two numbers that you need now
 #
-# **The NLL** (negative log-likelihood) is the loss as a measure: the mean of -log p, with p the probability that an image's
-# *right* label got. A right label with 99 % costs 0.01, with 50 % 0.69, with 1 % 4.61. So who is sure and wrong pays most.
+# Both were in lesson 02.
 #
-# **A temperature** T repairs a trained network: each logit is divided by T before the softmax. T = 3 turns 99 % against
-# 1 % into 82 against 18. No answer changes, so the accuracy stays. T is chosen on images kept aside (`cal`), where
-# the NLL is lowest.
+# **The NLL** (negative log-likelihood) is the mean of -log p, with p the probability that the *right* label got. If that is 99 %, it costs 0.01; 50 % costs
+# 0.69, and 1 % costs 4.61. So an answer that is sure and wrong costs most.
+#
+# **A temperature** T repairs a trained network: each logit is divided by T before the softmax. No answer changes, so the accuracy stays; only the
+# confidence falls. Chosen is the T with the lowest NLL on images kept aside (`cal`).
 
 # %%
 logits = torch.tensor([4.6, 0.0])
@@ -189,19 +188,20 @@ for T in (1, 2, 3):
 # %% [markdown]
 # ## 4. When would you stop?
 #
-# Three colleagues look at `cal`. Ada: "More training, more accuracy." She keeps the network of the **last** epoch. Ben: "The
-# best **accuracy** on `cal`." Eve: "The lowest **NLL** on `cal`, and there I stop."
-#
-# Stopping needs a rule that does not know the future.
+# Ada: "More training, more accuracy." She keeps the network of the **last** epoch. Ben keeps the one with the
+# best **accuracy** on `cal`. Eve: "The lowest **NLL** on `cal`, and there I stop."
 #
 # ### Exercise: a rule that stops in time
 #
 # *Difficulty: medium · importance: high · 10 minutes*
 #
-# Write Eve's rule: it reads the NLL on `cal` epoch by epoch and stops once
-# `patience` epochs in a row have brought no new lowest value. Return two numbers, counted from 0: the epoch that is
-# *kept* (of the lowest value, the first of equal ones) and the *last* epoch that was trained (the final one if the rule
-# never stops).
+# Write Eve's rule. It reads the NLL on `cal` epoch by epoch, and stops once `patience` epochs in a row have brought no new lowest value. Return two
+# epochs, counted from 0:
+#
+# - *kept*: the one with the lowest value so far (the first, if several are equal);
+# - *last*: the last one that was trained (the final one, if the rule never stops).
+#
+# With the losses 3, 2, 2.5, 2.6, 1 and patience 2, epoch 1 is kept and epoch 3 is the last.
 
 # %%
 def my_early_stop(losses, patience):
@@ -261,8 +261,8 @@ for patience in (1, 3, 10):  # change me
           f"trains {[int(last) + 1 for _, last in stops]} of {size.epochs}")
 
 # %% [markdown]
-# **Predict before you run:** at the end Ada's network is 15 points too sure on new images. And Eve's, how many? Then: who
-# has the lowest NLL on new images once each has fitted a temperature on `cal`?
+# **Predict before you run:** at the end Ada's network is 15 points too sure on new images. How many points is Eve's? Then each fits a temperature on `cal`:
+# who has the lowest NLL on new images now?
 
 # %% tags=["answer"]
 keeps = {"Ada": [size.epochs - 1] * len(turns),
@@ -276,10 +276,9 @@ for who, kept_epochs in keeps.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Eve's network is 4 points too sure, by far the least, and a little less often right. Ben's is hardly better than Ada's (14
-# and 15 points): the accuracy does not depend on how sure a network is. But Eve is wrong to stop: after one temperature
-# each, Ada and Ben have the lower NLL (0.63 against 0.67). The longer training raised their accuracy, which stays; the
-# temperature repairs the confidence.
+# Eve's network is 4 points too sure, by far the least. Ben's is hardly better than Ada's (14 and 15 points): he looked at the accuracy alone. But Eve is
+# wrong to stop: after one temperature each, Ada and Ben have the lower NLL (0.63, Eve 0.67). The longer training made them right a little more
+# often, and this stays; the temperature repairs the confidence.
 #
 # </details>
 #
@@ -287,10 +286,8 @@ for who, kept_epochs in keeps.items():
 
 # %% tags=["drawing"]
 end, turn = means.iloc[-1], np.mean(turns) + 1
-lost, claimed = end.train_accuracy - end.test_accuracy, end.test_confidence - end.test_accuracy
-print(f"More sure than right on new images from epoch {opens} of {size.epochs}. At the end {100 * lost:.0f} "
-      f"points of accuracy are lost on new images, {100 * claimed:.0f} of them still claimed (kappa "
-      f"{claimed / lost:.2f}). Lowest NLL on cal: epoch {turn:.0f}.")
+print(f"More sure than right on new images from epoch {opens} of {size.epochs}; at the end by "
+      f"{100 * (end.test_confidence - end.test_accuracy):.0f} points. Lowest NLL on cal: epoch {turn:.0f}.")
 
 # %% [markdown]
 # **It became too sure at epoch 3 of 60, and more so the longer it learned its training images by heart. Yes, we could have stopped: at

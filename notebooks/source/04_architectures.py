@@ -5,8 +5,8 @@
 # other scans. Ada wants a transformer: in a well-known study (Minderer et al. 2021) transformers are among the best calibrated
 # networks. Ben wants a convolution. Which network should the clinic take?
 #
-# **Predict before you run:** Ada trains both at the learning rate 0.1. The transformer has an ECE of 2 %, the convolution one of 9 %.
-# Ben trains both again at the rate 0.01, and changes nothing else. **Which ECE has each one now?** Write down two numbers, then run
+# **Predict before you run:** Ada trains both at the learning rate 0.1. The transformer has an ECE of 2 %, the convolution has 9 %.
+# Ben trains both again at the rate 0.01, and changes nothing else. **Which ECE does each one have now?** Write down two numbers, then run
 # the cell and move the slider.
 
 # %% tags=["answer"]
@@ -18,13 +18,13 @@ explorers.stored("architectures")
 # <details><summary>What came out</summary>
 #
 # The other way round: the transformer 8 %, the convolution 2 %. (The numbers below are means of three networks.) Look at the
-# accuracies, too: at 0.1 the transformer is right on 69 % only, and 70 % sure. Both are low, so its ECE is low.
+# accuracies, too: at 0.1 the transformer is right on only 69 %, and 70 % sure. The two are equal, so its ECE is low; but it is a poor network.
 #
 # </details>
 #
 # So whoever chooses the rate chooses the winner. How does one compare fairly?
 #
-# **Time.** 30 minutes; 30 more for the homework, which may be left out.
+# **Time.** 35 minutes; 30 more for the homework, which may be left out.
 #
 # **Needs.** [03 Over-confidence](03_overconfidence.ipynb).
 
@@ -124,24 +124,23 @@ for ax, (name, strengths_of) in zip(axes, shades.items(), strict=True):
     _ = alt_text.note(ax, f"A 3 of 8 by 8 pixels; {name} looks at {words[name]}.")
 
 # %% [markdown]
-# - **Dense**: a unit sees all 64 pixels, each with a weight of its own. The network is not told which pixels are neighbours.
+# - **Dense**: a unit sees all 64 pixels, each with a weight of its own.
 # - **Convolution**: a unit sees 3 x 3 neighbouring pixels, and the same weights are used at every position.
-# - **Attention** makes a transformer. The image is cut into patches, and each patch becomes a list of numbers, a **token**. A
-#   token (black frame) looks at all tokens, in shares that depend on the content of this image.
-# - **Mixer**: an MLP-Mixer takes the same tokens. It mixes them with learned weights (w1 to w4), the same for every image.
+# - **Attention** (in a transformer): the image is cut into patches, and each patch becomes a list of numbers, a **token**. A
+#   token (black frame) looks at all tokens, in shares that depend on this image.
+# - **Mixer**: takes the same tokens, but mixes them with learned weights (w1 to w4), the same for every image.
 #
 # What a network assumes about images before it has seen one is its **inductive bias**. A convolution assumes most: what matters is
-# local, and may occur anywhere. Attention and Mixer do not know which patches are neighbours. A dense network assumes
-# nothing of this.
+# local, and may occur anywhere. A dense network is not even told which pixels are neighbours.
 #
 # ## 2. Eve: "Each at its own rate"
 #
-# All four learn from 1,500 images, as transformers usually do: with **AdamW**, whose steps adapt to each weight, and a **one-cycle**
-# rate, which first rises and then falls. "No single rate suits them all," says Eve. "Give each its own best one, and its own
-# temperature." A temperature T divides all logits before the softmax: no answer changes, only how sure it is.
+# "No single rate suits them all," says Eve. "Give each its own best one, and its own
+# temperature." A temperature T divides all logits before the softmax: no answer changes, only how sure it is. (All four are trained with
+# **AdamW**, whose steps adapt to each weight, and a **one-cycle** rate, which first rises and then falls.)
 #
-# **Your move.** Which rate is the best one for attention? Try the four: 0.003, 0.01, 0.03 and 0.1. `cal` holds 2,000 labelled images
-# that are kept aside.
+# **Your move.** Which rate is best for attention? Try the four: 0.003, 0.01, 0.03 and 0.1. `cal` holds 2,000 labelled images
+# that are kept aside. The NLL (03) is the mean of -log p of the right label.
 
 # %%
 kind, rate = "attention", 0.1  # change me
@@ -156,15 +155,15 @@ print(f"{kind} at rate {rate}: {metrics.accuracy(probs, test.labels):.1%} right;
       f"after T = {T:.2f}; NLL on cal after T {kept_nll:.3f}")
 
 # %% [markdown]
-# The lowest ECE as trained is at 0.1, where 70 % are right; at 0.03 it is 76 %. So the ECE cannot choose: it is low where
-# accuracy and confidence are low together. The NLL rises with both faults, wrong answers and wrong confidence. A temperature will repair
+# The ECE as trained is lowest at 0.1, but there only 70 % are right; at 0.03, 76 % are. So the ECE cannot choose the rate: it is low where
+# accuracy and confidence are low together. The NLL rises with both faults, wrong answers and wrong confidence; and a temperature repairs
 # the confidence anyway. So the best rate is the one with the lowest NLL *after* T, on images kept aside.
 #
 # ### Exercise: each at its own best
 #
 # *Difficulty: medium · importance: high · 10 minutes*
 #
-# Let the computer choose so. `logits` (R, n, K) are those of one kind of network at R rates, on n images kept aside, `labels` (n,) their
+# Let the computer choose. `logits` (R, n, K) are those of one kind of network at R rates, on n images kept aside; `labels` (n,) are their
 # labels. Return two numbers: the place of the best rate (counted from 0), and its temperature.
 
 # %%
@@ -207,7 +206,7 @@ check.own_best(my_own_best)
 check.keep(my_own_best)
 
 # %% [markdown]
-# The next cell lets your function choose a rate for every network, on `cal`. Judged is the network of that rate, on test images.
+# The next cell lets your function choose a rate and a T for every network, on `cal`, and then looks at test images.
 
 # %%
 from calibkit.course.mine import own_best
@@ -225,8 +224,8 @@ def at_own_best(swept, kind, seed):
             "wrong": 1000 * wrong.mean().item()}
 
 # %% [markdown]
-# **Predict before you run:** with one rate for all, 0.1, the ECEs of the four lay between 2 % and 15 %. Now each has its own rate and its
-# own T. Between which two numbers do they lie?
+# **Predict before you run:** with the rate 0.1 for all, the ECEs of the four were between 2 % and 15 %. Now each has its own rate and its
+# own T. Between which two numbers are they now?
 
 # %% tags=["answer"]
 chosen = pd.DataFrame([at_own_best(shared, kind, seed) for kind in kinds for seed in seeds[:3]])
@@ -261,18 +260,18 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Between 1.6 and 1.9 %: next to nothing is left of the differences in ECE. (Most of that is the temperature's work: at the rate 0.1 for
-# all, a T each leaves 2 to 3 %, as your cell above shows for each kind. The own rate makes a network right more often, attention on 76 % in
-# place of 69 %. Mixer's, 0.1, is the edge of what was tried.) Of 1,000 scans each sends out 13 to 16 wrong answers. What differs is how often a
-# network is right: the convolution on 80 %, attention and Mixer on 76 %. So the convolution sends out 461 of 1,000 scans, attention
-# only 369: the doctor reads 92 scans more.
+# Between 1.6 and 1.9 %: no difference worth a word is left, and most of this is the temperature's work. What the own rate adds is accuracy: attention is
+# now right on 76 %, not 69 %.
+#
+# In accuracy the four still differ: the convolution has 80 %, attention and Mixer have 76 %. Of 1,000 scans, each sends out 13 to 16 wrong answers. But the
+# convolution sends out 461 scans in all, attention only 369: so the doctor reads 92 scans more.
 #
 # </details>
 #
 # ## 3. Ben: "It knows what a neighbour is"
 #
-# Why is the convolution right more often? "It assumes that neighbouring pixels belong together, and so they do," says Ben. This can be
-# tested: we exchange the places of the 64 pixels, in all images in the same way.
+# Why is the convolution right more often? "It assumes that neighbouring pixels belong together, and they do," says Ben. To
+# test this, we exchange the places of the 64 pixels, in the same way in all images.
 
 # %% tags=["drawing"]
 mixed = architectures.exchanged(three)
@@ -282,8 +281,8 @@ for ax, shown, words in zip(axes, (image, mixed.inputs), ("in place", "exchanged
     _ = alt_text.note(ax, f"The 3, its pixels {words}: brightness {shown.mean():.2f} on average")
 
 # %% [markdown]
-# No information is lost: the exact posterior of each image stays the same. But neighbours are no longer neighbours. All are trained
-# anew, and your function chooses their rates anew.
+# No information is lost: the exact posterior of each image stays the same. But neighbours are no longer neighbours. All four are trained
+# anew, and your function chooses rates and temperatures anew.
 #
 # **Predict before you run:** in place, the convolution was right on 80 %, dense on 78 %. How often is each right now, in per cent?
 
@@ -298,13 +297,12 @@ for kind in kinds:
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The convolution 70 %: it falls from the first place to the last. Dense 78 % as before: all pixels are alike to it.
-# Attention and Mixer lose 1 or 2 points. Only the neighbourhood was changed, so it is why the convolution led. The ECE of all four
-# stays near 2 %.
+# The convolution 70 %: it falls from the first place to the last. Dense 78 %, as before: all pixels are alike to it.
+# Only the neighbourhood was changed, so this is why the convolution led. The ECE of all four stays near 2 %.
 #
 # </details>
 #
-# A *verdict* compares five networks of each, with rate and weight decay chosen on other seeds: the mean difference with its 95 %
+# A *verdict* compares five networks of each kind, with rate and weight decay chosen on other networks: the mean difference in NLL, with its 95 %
 # interval. HOLDS: all of it lies above 0.
 
 # %% tags=["nbval-check-output"]
@@ -319,9 +317,9 @@ print(verdicts.judge("04d", "pixels exchanged, one T each: convolution has a hig
 # %% [markdown]
 # ## The answer
 #
-# **No. At one shared rate, the rate decides which network has the lowest ECE; with its own rate and one temperature, each has
-# about 2 %. The form decides how often a network is right: so the clinic takes the convolution, which here
-# sends out 461 of 1,000 scans where the transformer sends out 369, and fits a temperature.**
+# **No. How sure a network is, the learning rate decides, and one temperature repairs it: after that, all four have an ECE of about 2 %. The form decides
+# how often a network is right: so the clinic takes the convolution and fits a temperature. Then 461 of 1,000 scans go out at once, with the transformer
+# 369.**
 #
 # Most networks of the study had **pretraining**: they were first trained on far more images. Ours were not.
 #

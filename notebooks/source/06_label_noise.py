@@ -17,12 +17,12 @@ explorers.stored("noisy_labels")
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 61 %. With 70 % the label was left alone (0.7 · 83 % = 58 %); with 30 % it is one of ten at random (0.3 · 10 % = 3 %).
-# Move the slider: more noise makes the bars flatter. Left are twelve digits over their labels; a wrong one has a cross.
+# 61 %. In 70 % of cases the label was left alone: 0.7 · 83 % = 58 %. In 30 % it is one of ten at random: 0.3 · 10 % = 3 %.
+# Move the slider: more noise makes the bars flatter. On the left, a wrong label has a cross.
 #
 # </details>
 #
-# **Time.** 30 minutes; 35 more for the homework: all that follows after the recall.
+# **Time.** 35 minutes; 35 more for the homework: all that follows after the recall.
 #
 # **Needs.** [02 Measuring calibration](02_measuring_calibration.ipynb).
 #
@@ -98,9 +98,9 @@ explorers.keep(explorers.Explorer(
 # %% [markdown]
 # ## 1. Ben: "Contradictions make it careful"
 #
-# **Label noise** means mistakes in the labels of the training images. We make it on purpose, as **symmetric label noise**:
+# **Label noise** means wrong labels among the training images. We make it on purpose, as **symmetric label noise**:
 # the labels of a random share of the images are shuffled. This share $r$ is the **noise rate**. `train` has 1,500 digits with
-# their true labels. Change the rate, run, and look at the labels under the 1s.
+# true labels. Change the rate, and look at the labels under the 1s.
 
 # %%
 rate = 0.3  # change me
@@ -114,27 +114,28 @@ print(f"shuffled {len(drawn) / len(train):.1%}, wrong {wrong:.1%}")
 print("labels 0 to 9 under images of a 1:", labels[train.labels == 1].bincount(minlength=K).tolist())
 
 # %% [markdown]
-# Fewer are wrong than were shuffled: about one in ten comes out right by chance. The **transition matrix** $N$ has a row for each
-# true class: the probability of each label. Here it has $1 - r + r/K$ on its diagonal and
-# $r/K$ elsewhere ($K = 10$ classes). So if $q$ is the exact posterior of an image, its *label* has the probabilities
+# Fewer are wrong than were shuffled: one in ten comes out right by chance. The **transition matrix** $N$ has a row for each
+# true class, with the probability of each label. With $K = 10$ classes, $1 - r + r/K$ stands on its diagonal and
+# $r/K$ elsewhere. If $q$ is the exact posterior of an image, its *label* has the probabilities
 #
 # $$\tilde q = q\,N = (1 - r)\,q + \frac{r}{K},$$
 #
-# the **noisy posterior**. Cross-entropy on noisy labels asks for it. What would a reader say of new images who gives it?
+# the **noisy posterior**. This is what cross-entropy asks for when labels are noisy. Suppose that a model gives exactly this for new images. How sure is
+# it, and how often is it right?
 
 # %%
 N = (1 - rate) * torch.eye(K, dtype=torch.float64) + rate / K
-reader = test.posterior @ N
-sure, right = reader.amax(dim=1), metrics.accuracy(reader, test.labels)
+noisy_posterior = test.posterior @ N
+sure, right = noisy_posterior.amax(dim=1), metrics.accuracy(noisy_posterior, test.labels)
 print(f"{sure.mean():.1%} sure, never more than {sure.max():.1%}; right on {right:.1%} of the true labels")
 
 # %% [markdown]
-# It is 26 points *less* sure than right: it expects wrong labels, but a new patient has a true diagnosis. And it is never
-# surer than 73 %, so nothing goes out. Ben hopes for such a reader.
+# It is 26 points *less* sure than right: it expects wrong labels, but a new patient has a true diagnosis. It is never
+# surer than 73 %, so nothing goes out. This is what Ben hopes for.
 #
 # ## 2. Ada: "It learns them by heart"
 #
-# **Predict before you run:** now a network learns your labels, for 60 epochs. Of 1,000 new images, how many go out with a wrong
+# **Predict before you run:** now a network learns your labels, for 60 epochs. Of 1,000 new images, how many go out (90 % sure or more) with a wrong
 # answer? Ben says none.
 
 # %% tags=["answer"]
@@ -154,9 +155,10 @@ print(doctor(new.probs, new.labels))
 #
 # </details>
 #
-# When does this happen? We train five networks, and judge each after every epoch on 2,000 of the new images.
+# When does this happen? Five networks learn labels with 30 % shuffled, and five others all true labels. Each is judged after every epoch on 2,000 new
+# images.
 #
-# **Predict before you run:** after 6 of the 60 epochs, by how many points are they too sure, or not sure enough?
+# **Predict before you run:** after 6 of the 60 epochs, by how many points are the networks with shuffled labels too sure, or not sure enough?
 
 # %% tags=["answer", "drawing"]
 # your guess first, then run this cell
@@ -184,6 +186,9 @@ ends = {size.epochs // 10: (then.clean_confidence, then.clean_accuracy, then.shu
 for epoch, (sure, right, memorised) in ends.items():
     print(f"epoch {epoch}: {sure:.1%} sure, {right:.1%} right, difference {sure - right:+.1%}; "
           f"they have learned {memorised:.0%} of the shuffled labels")
+    true = pd.concat([run.history for run in swept.where(rate=0.0)]).groupby("epoch").mean().loc[epoch]
+    print(f"    with true labels: {true.clean_confidence:.1%} sure, {true.clean_accuracy:.1%} right, "
+          f"difference {true.clean_confidence - true.clean_accuracy:+.1%}")
 stops = [e for e in (1, 2, 3, 4, 6, 8, 10, 15, 20, 30, 45, 60) if e <= size.epochs]
 accurate = palette.ACCURACY.named("accuracy, clean labels")
 
@@ -218,16 +223,16 @@ slider
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 17.5 points *not sure enough*: they have learned the doubt of the labels, and few of the wrong ones by heart. At the end they
-# are 20.5 points too sure. So Ben is right for a short time, and Ada at the end. On the way
-# the difference is zero, while the accuracy is already falling: a gap of zero does not make a good network.
+# 17.5 points *not sure enough*. Is it only that they have learned little so far? No: with true labels, networks are already 6.1 points *too* sure after 6
+# epochs. The doubt comes from the labels: few of the shuffled ones (15 %) are learned by heart so far. At the end all are, and the networks are 20.5 points too
+# sure. So Ben is right for a short time, and Ada at the end.
 #
 # </details>
 #
 # ## 3. Eve: "One number repairs it"
 #
-# "Divide all logits by a temperature T," says Eve. "I take the T with the lowest loss on 2,000 old reports that I kept aside."
-# Of these, too, three in ten were mixed up.
+# "Divide all logits by a temperature T (02)," says Eve. "I take the T with the lowest loss on 2,000 old reports that I kept aside."
+# Three in ten of these were mixed up, too.
 #
 # **Predict before you run:** as they were trained, the five networks let 517 of 1,000 new images go out. How many go out with
 # Eve's T?
@@ -244,8 +249,8 @@ for name, T in {"as trained": 1.0, "Eve": eves}.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 3. A doctor has to read all the others. Eve's T was chosen for labels of which three in ten are wrong.
-# The patients' diagnoses are not mixed up.
+# 3. A doctor has to read all the others. Eve's T fits labels of which three in ten were mixed up;
+# the patients' diagnoses are not.
 #
 # </details>
 #
@@ -264,8 +269,8 @@ print(verdicts.judge("06c", "fitted on noisy labels: at least 10 points under-co
                      expect="below", margin=0.1))
 
 # %% [markdown]
-# Must she throw her reports away? No: she knows how they became wrong. A network that says $p$ for the true class says $pN$
-# for the label that somebody wrote. Compare the labels with *that*. This is called **forward correction**.
+# Must she throw her reports away? No: she knows how they became wrong. If a network gives the true classes the probabilities $p$, it gives the labels
+# that somebody wrote the probabilities $pN$. Compare the labels with $pN$: this is **forward correction**.
 #
 # ### Exercise: the loss seen through the noise
 #
@@ -310,6 +315,12 @@ check.keep(my_noisy_nll)
 # %% [markdown]
 # **Your move.** One network, Eve's 2,000 reports, your loss. Look for the T with the lowest loss: first with `doubted = 0` (all
 # labels are believed), then with 0.3.
+#
+# <details><summary>What you may have found</summary>
+#
+# With 0 the loss is lowest near T = 4: of 1,000 patients, 7 answers go out. With 0.3 it is lowest near T = 2.3: 144 go out, 6 of them wrong.
+#
+# </details>
 
 # %%
 from calibkit.course.mine import noisy_nll
@@ -348,14 +359,13 @@ plt.show()
 
 # %% [markdown]
 # The same reports, the same networks, one number: now 138 go out, 7 of them wrong. The doctor reads more than before, and has to:
-# the networks are right on only 62 %. (We know $N$, as we made the noise. A clinic has to estimate it, see below. And people's
-# mistakes depend on the image, too, which no $N$ describes.)
+# the networks are right on only 62 %. (We know $N$, as we made the noise. A clinic has to estimate it: see below.)
 #
 # ## The answer
 #
 # **Both, in turn: first the network learns the doubt of the labels (17.5 points not sure enough), then the wrong labels by heart (20.5
-# points too sure: of 1,000 patients 104 get a wrong answer). With Eve's T only 3 answers go out; with a T from the same labels,
-# seen through N, it is 138, 7 of them wrong.**
+# points too sure: of 1,000 answers, 104 go out wrong). With Eve's T only 3 go out; with a T from the same labels,
+# seen through N, 138 go out, 7 of them wrong.**
 #
 # ## Three things to take away
 #

@@ -18,11 +18,12 @@ explorers.stored("soft_label")
 # <details><summary>What came out</summary>
 #
 # 95.5 %. **Label smoothing** takes a share alpha from the label and spreads it over all ten digits: the label keeps
-# 1 - 0.05, and gets a tenth of the 0.05 back. Such a row of probabilities in place of a label is a **soft target**. A network that does what this loss asks is never surer than 95.5 %.
+# 95 %, and gets back a tenth of the 5 %. Such a row of probabilities in place of a label is a **soft target**. A network that does what this loss asks
+# for is never surer than 95.5 %.
 #
 # </details>
 #
-# **Time.** 30 minutes; 45 more for what may be left out.
+# **Time.** 35 minutes; 45 more for what may be left out.
 #
 # **Needs.** [08 Temperature](08_temperature.ipynb).
 
@@ -72,8 +73,7 @@ explorers.keep(explorers.Explorer(
 # %% [markdown]
 # ## 1. One answer for many images
 #
-# Here are three test images that the exact reader can hardly tell apart: for each it gives about the same probabilities. Not
-# all have the same label.
+# Here are three test images that have nearly the same exact posterior. Not all have the same label.
 
 # %% tags=["drawing"]
 distance = (test.posterior - test.posterior[chosen]).abs().amax(dim=1)
@@ -94,13 +94,13 @@ print("labels of images that look alike:", test.labels[alike].tolist())
 
 # %% [markdown]
 # The network sees the noise, not the clean digit, so it has to give *one* answer for all images that look like this one.
-# Call their true proportions q: the exact posterior. Which answer p is cheapest? The mean of all the targets:
-# with hard labels that is q itself. With smoothed labels it is
+# The shares of the digits among them are the exact posterior q. The answer with the lowest loss is the mean of all targets.
+# With labels as given (hard labels), this is q itself. With smoothed labels it is
 #
 # $$p^* = (1-\alpha)\,q + \frac{\alpha}{K}.$$
 #
-# This is the **optimum** of the loss. Cross-entropy asks for the truth; smoothing asks for less. (Some libraries spread
-# alpha over the *other* classes alone. Ask which alpha a paper means.)
+# the **optimum** of the loss. Cross-entropy asks for the truth; smoothing asks for less. (Some libraries spread
+# alpha over the *other* classes alone.)
 #
 # ### Exercise: the smoothed loss
 #
@@ -143,7 +143,13 @@ check.keep(my_smoothed_loss)
 
 # %% [markdown]
 # **Your move.** A hundred images look alike: 70 are a 3, and 30 an 8. The loop looks for the one answer with the lowest loss.
-# Change alpha, say what will come out, and run.
+# Change alpha to 0 and to 0.5; each time, compute first what will come out.
+#
+# <details><summary>What you may have found</summary>
+#
+# With 0: 0.70 and 0.30, the shares. With 0.5: half of each, and a tenth of 0.5 more, so 0.40 and 0.20.
+#
+# </details>
 
 # %%
 from calibkit.course.mine import smoothed_loss
@@ -162,7 +168,7 @@ print(f"lowest loss at 3: {p[3]:.3f}, 8: {p[8]:.3f}, each other digit: {p[0]:.3f
 # %% [markdown]
 # ## 2. Where the gap went
 #
-# Ben's training is that of lesson 03 with another loss, and a smaller network (64 units). Train one network with yours.
+# Ben's training is that of lesson 03, with a smaller network (64 units) and another loss: yours.
 
 # %%
 alpha = 0.05  # change me
@@ -190,8 +196,8 @@ def smoothed(alpha, seed):
 swept = sweep.run(smoothed, {"alpha": alphas, "seed": seeds}, device=device)
 
 # %% [markdown]
-# **Predict before you run:** with hard labels the network is 16 points too sure, with alpha 0.05 only 2. How large is its gap
-# with alpha 0.3? And how large would it be, if it gave exactly the optimum?
+# **Predict before you run:** with hard labels the networks are 16 points too sure on average, with alpha 0.05 only 2. How many points is it with
+# alpha 0.3? And how many, if they gave exactly the optimum?
 
 # %% tags=["answer", "drawing"]
 # your guess first, then run this cell
@@ -239,10 +245,10 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# - The network crosses zero between alpha 0.05 and 0.1, and at 0.3 it is 22 points *under*-confident.
-# - The optimum is right at alpha 0 alone. At 0.05 it is 4 points too modest, by design.
-# - So Ben's gap of 2 points is made of two faults: the network is surer than its loss asks, and the loss asks for too
-#   little. They cancel here. With another network, or another training, they need not.
+# With alpha 0.3 the networks are 22 points *not* sure enough, the optimum 25.5. At alpha 0.05 the optimum is 4 points not sure enough, by design.
+#
+# So Ben's small gap is the sum of two faults: the loss asks for 4 points too little, and the network is 6 points surer than its loss asks. Here they nearly
+# cancel. With another network or another training they need not.
 #
 # </details>
 #
@@ -276,7 +282,7 @@ explorers.keep(slider, "soft_targets")
 slider
 
 # %% [markdown]
-# Is Ben at least right that the ECE falls? A *verdict* gives the mean difference over the five seeds with its 95 %
+# Is Ben at least right that the ECE falls? A *verdict* gives the mean difference over five networks with its 95 %
 # interval. HOLDS: all of the interval lies below 0.
 
 # %% tags=["nbval-check-output"]
@@ -285,13 +291,13 @@ print(verdicts.judge("T2", "smoothing 0.05 has a lower ECE than hard labels", ra
                      expect="below", as_trained=True))
 
 # %% [markdown]
-# It does, for networks with this small weight decay. With a larger one the plain network is nearly calibrated, and
+# It does, with this small weight decay. With a larger one the network with hard labels is nearly calibrated, and
 # smoothing *raises* the ECE ([evidence](evidence/09_soft_targets.ipynb)).
 #
 # ## 3. "Then give it better labels"
 #
-# Ada thinks that the hard labels were the fault: "Where an image is a 3 with 70 %, teach it 70 %." On our digits we can: we
-# know the exact posterior of each training image, and train on that.
+# Ada blames the hard labels: "Where an image is a 3 with 70 %, teach 70 %." On our digits we can: we
+# know the exact posterior of each training image, and train on it.
 #
 # **Predict before you run:** with hard labels the network is 16 points too sure. How many points too sure is a network that was
 # trained on exact posteriors?
@@ -321,14 +327,14 @@ for name, runs in {"hard labels": swept.where(alpha=0.0), "exact labels": taught
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 9 points. Ideal labels make it more accurate and less over-confident, but not calibrated: it has learned a limited number
-# of images by heart (03), whatever their labels say. So the fault was never in the labels alone, and changing them is no full cure.
+# 9 points. With exact labels it is right more often and less over-confident, but not calibrated: it learns its few images
+# by heart (03), whatever their labels say. So the fault was not in the labels alone.
 #
 # </details>
 #
 # ## 4. Eve divides
 #
-# Eve takes Ben's network as it is and fits one temperature on images that were kept aside, for each alpha:
+# Eve takes each network as it is and fits one temperature (08) on images that were kept aside. Look at the answers that are about 90 % sure:
 
 # %%
 def right_at(a, divided):
@@ -348,13 +354,13 @@ for a in (0.0, 0.05, 0.3):
           f"right {right_at(a, False):.0%} as trained, {right_at(a, True):.0%} after T")
 
 # %% [markdown]
-# Below 1 a temperature makes a network surer: that of alpha 0.3 needs it.
+# A temperature below 1 makes a network surer: those of alpha 0.3 need it.
 #
 # ## The answer
 #
-# **It is right 87 times out of 100, but by luck: his loss asks for too little, the network says more than its loss asks, and at
-# alpha 0.05 the two faults nearly cancel. With hard labels such answers are right 56 times, with alpha 0.3 99 times. After one
-# temperature they are right 88 to 90 times, whatever the alpha.**
+# **When his network says 90 %, it is right 87 times out of 100, but by luck: his loss asks for too little, the network is surer than its loss asks, and at
+# alpha 0.05 the two faults nearly cancel. With hard labels such answers are right 56 times, with alpha 0.3 they are right 99 times. After one
+# temperature it is 88 to 90 times, whatever the alpha.**
 #
 # ## Three things to take away
 #

@@ -126,7 +126,7 @@ def test_three_hours_are_not_many_more_than_three_and_minutes_are_those_of_the_s
     assert short.after("05") is None  # which is on no short path
     assert short.after(short.numbers[-1]) is None
     sittings = {number: syllabus.entry(number).times.sittings for number in ("02", "03", "17")}
-    assert sittings == {"02": [40], "03": [30], "17": [45]}  # without homework and project
+    assert sittings == {"02": [40], "03": [35], "17": [45]}  # without homework and project
 
 
 def test_the_page_of_the_course_has_the_table_of_the_paths_and_the_readme_three():
