@@ -16,7 +16,7 @@ explorers.stored("blend")
 # <details><summary>What came out</summary>
 #
 # 93 %, and its answer is 7. The label of the blend says 50 % for each digit. A network that was trained on
-# blends says 7, too, with 62 %. On the right the same under noise, as the networks of this course meet it.
+# blends also says 7, with 62 %. On the right you see the same blend under noise.
 #
 # </details>
 #
@@ -49,8 +49,8 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. Ben blends
 #
-# **Mixup** (Zhang et al. 2018) gives every image of a batch a partner from the same batch. Both images are averaged, with a
-# weight $\lambda$ between 0 and 1, and so are both labels, as rows of probabilities:
+# **Mixup** (Zhang et al. 2018) gives every image of a batch a partner from the same batch. The two images are averaged with a
+# weight $\lambda$ between 0 and 1. So are their labels, as rows of probabilities:
 #
 # $$\tilde x=\lambda x_i+(1-\lambda)x_j\qquad\tilde y=\lambda y_i+(1-\lambda)y_j$$
 #
@@ -60,8 +60,8 @@ DEVICE = "auto"
 #
 # *Difficulty: medium · importance: high · 7 minutes*
 #
-# Write the labels of a mixed batch, a tensor (n, classes). Given are `labels` (n,), the index `partner` (n,) of each sample's
-# partner, the number `lam` and the number of `classes`. The training below uses yours.
+# Write the labels of a mixed batch, a tensor (n, classes). Given are the `labels` (n,), for each image the index of its `partner` (n,),
+# the weight `lam` ($\lambda$) and the number of `classes`. The training below uses yours.
 
 
 # %%
@@ -102,9 +102,16 @@ size, seeds, device = begin(SCALE, SEED, DEVICE)
 train, cal, test = soft_targets.digits(size, SEED)
 
 # %% [markdown]
-# **Your move.** This is Ben's training. The loop of lesson 03 calls `step` for each batch; there $\lambda$ is drawn from a
-# Beta(alpha, alpha) distribution. With alpha 0.1 most weights are near 0 or 1, with alpha 1 all are equally likely. Change alpha.
-# Then take mixup apart: return `blend, own`, or `images, both`.
+# **Your move.** This is Ben's training: the loop of lesson 03 calls `step` for each batch. $\lambda$ is drawn from a
+# Beta(alpha, alpha) distribution: with alpha 0.1 most weights are near 0 or 1, with alpha 1 all are equally likely. Train with alpha 0.2 and 1.
+# Then take mixup apart, at alpha 0.2: return `blend, own` (images only), then `images, both` (labels only).
+#
+# <details><summary>What you may have found</summary>
+#
+# With alpha 0.2 it is right on 79.1 % and 80.3 % sure, with alpha 1 right on 79.8 % and 73.9 % sure. Images only: right on 79.1 %, 88.5 % sure. Labels only: right
+# on 78.8 %, 74.5 % sure. So it is the labels that make it doubt.
+#
+# </details>
 
 # %%
 alpha = 0.2  # change me
@@ -128,7 +135,7 @@ print(f"alpha {alpha}: {new.correct.double().mean():.1%} right, {new.confidence.
 # ## 2. Eve divides
 #
 # "You needed a new training," says Eve. "I divide the logits of your old network by one temperature, and its gap is gone,
-# too." Here are five networks for each alpha, as trained. Move the slider:
+# too." Here are five networks for each alpha, as trained; 0 is without mixup. Move the slider:
 
 # %% tags=["drawing"]
 alphas = [0.0, 0.1, 0.2, 0.5, 1.0, 2.0]
@@ -215,22 +222,22 @@ for strength in (0.0, 0.2, 1.0, 2.0):
           f"T {mean['T']:.2f}, after it ECE {mean.ECE:.1%}, NLL {mean.NLL:.3f}")
 
 # %% [markdown]
-# Why is it less sure? With a large alpha it hardly ever meets a label that is certain. At alpha 2 it is 77 % sure even of its
-# own training images; on new ones it is *under*-confident.
+# Why is it less sure? With a large alpha it hardly ever meets a label that is certain. At alpha 2 it is only 77 % sure even of its
+# own training images, and not sure enough of new ones.
 #
-# After one temperature each, the ECE is about 1 % for all. There Eve is right. But Ben looks at the loss (NLL): 0.661 without
+# After one temperature each, the ECE is about 1 % for all: Eve is right. But Ben looks at the NLL (08): 0.661 without
 # mixup, 0.615 with alpha 1. "So blends give something that no T gives. I won."
 #
 # ## 3. Ada: "Not so fast"
 #
-# "You tried many alphas, and looked at the *test* images to choose one. And the plain network had one weight decay, a small one. Give
-# it its best, too." So each side now gets the best of six weight decays, mixup and its halves also the best of five alphas. These
-# were chosen on `cal` images of three *other* seeds ([table](results/strengths/mixed.csv)). Then each gets a temperature.
+# "You tried many alphas, and chose one by the *test* images. The plain network (without mixup) had one weight decay, a small one. Give
+# it its best, too." So now each side gets the best of six weight decays, and mixup also the best of five alphas. They
+# are chosen on `cal` images, with three *other* networks ([table](results/strengths/mixed.csv)). Then each network gets a temperature.
 #
-# The halves are those that you returned above. *Images only*: blended images, each with the whole label of its larger part.
+# The two halves of mixup take part, too. *Images only*: blended images, each with the whole label of its larger part.
 # *Labels only*: the images as they are, with blended labels.
 #
-# **Predict before you run:** what is the NLL of the plain network now (0.661 before)? And which half is lower than that?
+# **Predict before you run:** what is the NLL of the plain network now (0.661 before)? And which half has a lower one?
 
 # %% tags=["answer", "drawing"]
 # your guess first, then run this cell
@@ -261,9 +268,8 @@ for way in ways[1:]:
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 0.604: weight decay alone gives all that mixup gave, and mixup at its best has 0.605. Doubt alone (*labels only*) adds nothing.
-# (It is right on 80.0 %, plain on 79.4 %.) But *images only* has 0.578, and is right on 80.6 % where the plain network is right on 79.4 %. So the half without any doubt is the one
-# that helps. (We have not tested why.)
+# 0.604: weight decay alone gives all that mixup gave, and mixup at its best has 0.605. Doubt alone (*labels only*) has 0.604, too. But *images only* has 0.578, and
+# is right on 80.6 %, the plain network on 79.4 %. So the half that teaches no doubt is the one that helps. (We have not tested why.)
 #
 # </details>
 #
@@ -277,8 +283,8 @@ print(verdicts.judge("12o", statement, fair["images only"].NLL - fair["cross-ent
 # ## 4. Unsure where it should be?
 #
 # "At least", says Ben, "a network that learned doubt knows *where* to doubt." A doctor looks again at each image on which a
-# network is less than 70 % sure, after its temperature. With our digits we know the exact posterior. By it, an answer that
-# is right with a probability above 90 % needed no second look.
+# network is less than 70 % sure, after its temperature. On our digits we can check each doubt: if the exact posterior of the answer is above 90 %, no
+# second look was needed.
 #
 # **Predict before you run:** of 100 images that the plain network doubts, how many needed no doubt? And with mixup?
 
@@ -312,15 +318,15 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 41 of 100, and 42 with mixup. Nearly as many are almost surely wrong, and deserve even more doubt. The network cannot tell them apart.
-# Mixup spreads doubt; it does not tell more images apart. The ECE is small all the same: answers that deserve more confidence and answers that deserve less cancel.
+# 41 of 100, and 42 with mixup. Nearly as many (38) are almost surely wrong, and deserve more doubt. Neither network can tell the two kinds apart: mixup spreads
+# doubt, but not where it belongs. The ECE is small all the same, as the two kinds cancel in the average.
 #
 # </details>
 #
 # ## The answer
 #
-# **No. On our digits, with the best weight decay and one temperature, the plain network has an NLL of 0.604 and mixup 0.605; only
-# blended images with whole labels help (0.578). And neither tells the doubtful images apart: of ten that it doubts, four need no doubt, and nearly four deserve more.**
+# **No. On our digits, with the best weight decay and one temperature each, the plain network has an NLL of 0.604 and mixup 0.605; only
+# blended images with whole labels help (0.578). And neither doubts the right images: of ten that it doubts, four need no doubt, and nearly four deserve more.**
 #
 # ## Three things to take away
 #
