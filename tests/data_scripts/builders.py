@@ -96,8 +96,8 @@ def cifar10(folder):
 
 def cifar100(folder):
     x, y = (
-        {"train": pixels(4, 3072), "test": pixels(2, 3072)},
-        {"train": [99, 0, 1, 2], "test": [3, 4]},
+        {"train": pixels(6, 3072), "test": pixels(2, 3072)},
+        {"train": [99, 0, 1, 2, 5, 6], "test": [3, 4]},
     )
     members = {
         f"cifar-100-python/{s}": python2_pickle(
@@ -202,11 +202,14 @@ def tiny_imagenet(folder):
     }
     for k, wnid in enumerate(wnids):
         members[f"train/{wnid}/{wnid}_boxes.txt"] = b"\n"
-        for i in range(2):
+        for i in range(3):
             members[f"train/{wnid}/images/{wnid}_{i}.JPEG"] = picture(flat(50 * k + i, 64), "JPEG")
     members = {f"tiny-imagenet-200/{name}": content for name, content in members.items()}
     return {"tiny-imagenet-200.zip": zipped(folder / "tiny-imagenet-200.zip", members)}, {
-        "train": (np.stack([flat(v, 64).transpose(2, 0, 1) for v in (0, 1, 50, 51)]), [0, 0, 1, 1]),
+        "train": (
+            np.stack([flat(v, 64).transpose(2, 0, 1) for v in (0, 1, 2, 50, 51, 52)]),
+            [0] * 3 + [1] * 3,
+        ),
         "test": (np.stack([flat(v, 64).transpose(2, 0, 1) for v in (10, 11)]), [1, 0]),
     }
 

@@ -84,31 +84,26 @@ def test_without_a_hash_to_check_the_pieces_a_broken_download_starts_again(
     assert [start for _, start in shelf.requests] == [0, 0]
 
 
-def test_the_beginning_of_another_file_is_found_out_and_thrown_away(offered, shelf, tmp_path):
+@pytest.mark.parametrize(
+    ("whole", "more", "told"),
+    [(0, b"something else", "not the file published"), (1, b"more", "run the same command again")],
+)
+def test_what_is_kept_of_another_download_is_thrown_away(
+    offered, shelf, tmp_path, whole, more, told
+):
     source, _ = offered("cifar10")
     archives = tmp_path / "root" / "cifar10" / "archives"
     archives.mkdir(parents=True)
-    (archives / "cifar-10-python.tar.gz.part").write_bytes(b"something else")
-    with pytest.raises(FetchError, match="not the file published"):
+    name = "cifar-10-python.tar.gz"
+    (archives / f"{name}.part").write_bytes(whole * shelf.content[name] + more)
+    with pytest.raises(FetchError, match=told):
         prepare(source, tmp_path / "root")
-    assert list(archives.iterdir()) == []
+    assert (archives / f"{name}.part").exists() == bool(whole)
     prepare(source, tmp_path / "root")
 
 
-def test_a_part_longer_than_the_file_is_thrown_away(offered, shelf, tmp_path):
-    source, _ = offered("cifar10")
-    archives = tmp_path / "root" / "cifar10" / "archives"
-    archives.mkdir(parents=True)
-    content = shelf.content["cifar-10-python.tar.gz"]
-    (archives / "cifar-10-python.tar.gz.part").write_bytes(content + b"more")
-    with pytest.raises(FetchError, match="run the same command again"):
-        prepare(source, tmp_path / "root")
-    prepare(source, tmp_path / "root")
-
-
-@pytest.mark.parametrize("name", ["cifar10", "trec", "multi30k"])
-def test_a_wrong_hash_keeps_nothing_and_reads_nothing(offered, tmp_path, name, monkeypatch):
-    source, _ = offered(name, hash="sha256:" + "0" * 64)
+def test_a_wrong_hash_keeps_nothing_and_reads_nothing(offered, tmp_path):
+    source, _ = offered("multi30k", hash="sha256:" + "0" * 64)
     source = dataclasses.replace(source, parse=lambda files: pytest.fail("it was read"))
     with pytest.raises(FetchError, match=r"not the file published.*--from-file"):
         prepare(source, tmp_path / "root")
@@ -232,13 +227,10 @@ def test_missing_files_are_named(tiny, tmp_path):
             prepare(source, tmp_path / "root", given)
 
 
-@pytest.mark.parametrize("harm", ["truncated", "changed", "empty"])
-def test_a_given_file_that_is_not_the_published_one(tiny, tmp_path, harm):
+def test_a_given_file_that_is_not_the_published_one(tiny, tmp_path):
     source, files, _ = tiny("cifar10")
     (path,) = files.values()
-    good = path.read_bytes()
-    bad = {"truncated": good[:-100], "changed": good[:-9] + b"\0" * 9, "empty": b""}[harm]
-    path.write_bytes(bad)
+    path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(FetchError, match=r"not cifar-10-python\.tar\.gz as published.*sha256"):
         prepare(source, tmp_path / "root", [path])
     assert placed(tmp_path / "root") == []

@@ -1,13 +1,11 @@
 """The prepared form appears whole or not at all; the command line says what happened."""
 
 import dataclasses
-import errno
 import os
 import signal
 import subprocess
 import sys
 
-import pooch
 import pytest
 
 from calibkit.lab import data
@@ -143,18 +141,6 @@ def test_a_full_disk_is_called_a_full_disk(tiny, tmp_path, size):
     assert [path.name for path in files_in(root)] in ([], [".lock"])
     subprocess.run([*command, str(2**30)], check=True, capture_output=True)
     assert len(data.load("mnist", root=root)) == 5
-
-
-def test_a_disk_that_fills_while_it_is_fetched_is_named(tiny, tmp_path, monkeypatch, capsys):
-    source, _, _ = tiny("mnist")
-
-    def full(*_, **__):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(pooch, "retrieve", full)
-    monkeypatch.setitem(registry.SOURCES, "mnist", source)
-    assert command.main(["mnist", "--root", str(tmp_path / "root")]) == 1
-    assert "mnist: no room is left in" in capsys.readouterr().err
 
 
 def test_labels_outside_the_classes_are_refused(tiny, tmp_path):

@@ -6,8 +6,6 @@ published hashes cannot match: those alone are replaced.
 """
 
 import gzip
-import json
-import lzma
 import os
 import tarfile
 from pathlib import Path
@@ -80,21 +78,6 @@ def test_cifar10_is_what_torchvision_reads(cifar10, split):
     assert np.array_equal(levels, theirs.data)
 
 
-@real("cifar-10-batches-py/data_batch_5")
-def test_the_papers_split_of_cifar10(cifar10):
-    splits = data.splits_of("cifar10", 0, root=cifar10)
-    assert [len(part) for part in splits] == [45_000, 5_000, 10_000]
-
-
-@real("cifar10_test_lossless_first1000.npz")
-def test_the_test_images_are_those_of_the_lossless_thousand(cifar10):
-    stored = np.load(REAL / "cifar10_test_lossless_first1000.npz")
-    ours = data.load("cifar10", split="test", root=cifar10, normalise=False, rows=slice(1_000))
-    assert ours.labels.tolist() == stored["y"].tolist()
-    error = 255 * ours.inputs.permute(0, 2, 3, 1) - torch.from_numpy(stored["x"])
-    assert error.abs().mean() < 7  # the ten thousand were kept as JPEG
-
-
 @real("human_labels/cifar10n.npz")
 def test_people_were_wrong_on_the_known_shares(cifar10):
     stored = np.load(REAL / "human_labels" / "cifar10n.npz")
@@ -144,24 +127,6 @@ def test_letters_arrive_on_the_scale_of_mnist(root):
     assert float(letters.inputs.min()) == pytest.approx(float(-lowest / highest), abs=1e-5)
 
 
-@real("text/20news.jsonl.xz")
-def test_newsgroups_in_their_folders(root):
-    with lzma.open(REAL / "text" / "20news.jsonl.xz", "rt", encoding="utf-8") as lines:
-        posts = [json.loads(line) for place, line in enumerate(lines) if place % 10 == 0]
-    members = {}
-    for place, (group, number, text) in enumerate(posts):
-        part = "test" if place % 3 == 0 else "train"
-        members[f"20news-bydate-{part}/{group}/{number}"] = text.encode("latin-1", "replace")
-    path = builders.tar(root / "20news-bydate.tar.gz", members, "w")
-    prepare(builders.trusting("20newsgroups", {path.name: path}), root, [path])
-    found = {s: data.load_text("20newsgroups", split=s, root=root) for s in ("train", "test")}
-    assert sum(map(len, found.values())) == len(posts)
-    assert len(found["train"].classes) == 20
-    by_text = dict(zip(found["train"].columns["text"], found["train"].labels.tolist(), strict=True))
-    group, _, text = posts[1]
-    assert found["train"].classes[by_text[text]] == group
-
-
 @real("text/sst_trec_mr.tar.xz")
 @pytest.mark.parametrize(
     ("name", "classes", "files"),
@@ -177,23 +142,3 @@ def test_lines_with_labels_are_as_many_as_the_registry_says(name, classes, files
     found = {split: labelled_lines(text, tuple(classes)) for split, text in content.items()}
     assert {split: len(c["text"]) for split, c in found.items()} == dict(SOURCES[name].sizes)
     assert all(c["labels"].unique().tolist() == list(range(len(classes))) for c in found.values())
-
-
-@real("text/multi30k/train.de.gz")
-def test_captions_stay_beside_their_translations(root):
-    parts = {"training": ("train", "train"), "validation": ("val", "val"),
-             "mmt16_task1_test": ("test_2016_flickr", "test")}  # fmt: skip
-    files = {}
-    for archive, (stored, inside) in parts.items():
-        members = {
-            f"{inside}.{lang}": gzip.decompress(
-                (REAL / "text" / "multi30k" / f"{stored}.{lang}.gz").read_bytes()
-            )
-            for lang in ("de", "en")
-        }
-        files[f"{archive}.tar.gz"] = builders.tar(root / f"{archive}.tar.gz", members)
-    sizes = SOURCES["multi30k"].sizes
-    prepare(builders.trusting("multi30k", files, sizes=sizes), root, list(files.values()))
-    train = data.load_text("multi30k", root=root).columns
-    assert train["en"][0] == "Two young, White males are outside near many bushes."
-    assert train["de"][0].startswith("Zwei junge weiße Männer")

@@ -171,34 +171,6 @@ KL = {
 }
 
 
-def test_winners_and_who_cannot_be_told_from_them():
-    kl = KL | {"SVS": lambda n: 0.5}
-    table = made_up(kl)
-    apart = {1: 0.002, 2: -0.001, 3: 0.0}  # SVS differs from temperature by less than its seeds
-    table.kl += np.where(table["map"] == "SVS", table.seed.map(apart), 0)
-    won = arbiter_findings.winners(table)
-    assert won.best.tolist() == ["temperature", "SMS"]
-    assert won.tied.tolist() == [["SVS"], []]
-    assert won.kl.tolist() == pytest.approx([0.52, 0.42])
-
-
-def test_the_standing_counts_wins_ranks_and_harm():
-    made = arbiter_findings.standing(made_up(KL))
-    assert made.loc["temperature", ["wins", "cells", "rank"]].tolist() == [3, 6, 1.5]
-    assert made.loc["SMS", ["wins", "rank", "harms"]].tolist() == [3, 1.5, 0]
-    assert made.loc["isotonic", ["rank", "harms"]].tolist() == [3.5, 0.5]
-    assert made.loc["nothing", "beats"] == pytest.approx((1 / 3 + 0) / 2)
-    assert made.index[-1] in ("isotonic", "nothing")
-
-
-def test_from_how_many_labels_on_a_map_pays():
-    kl = KL | {"late": lambda n: 0.45 if n in (50, 5000) else 0.9}
-    table = made_up(kl, labels=(50, 500, 5000))
-    assert arbiter_findings.turn(table, "SMS") == 500
-    assert arbiter_findings.turn(table, "late") == 5000  # that it was so once does not count
-    assert arbiter_findings.turn(table, "isotonic") is None
-
-
 def test_differences_are_paired_and_wrong_places_named():
     place = {"classes": 10, "model": "MLP", "labels": 50}
     made = arbiter_findings.difference(made_up(KL), "SMS", "temperature", **place)
@@ -208,26 +180,6 @@ def test_differences_are_paired_and_wrong_places_named():
             arbiter_findings.difference(made_up(KL), "SMS", "nothing", **place | {name: wrong})
     with pytest.raises(ValueError, match=r"^right"):
         arbiter_findings.difference(made_up(KL), "SMS", "no map", **place)
-
-
-def test_the_order_of_the_public_benchmark_is_compared():
-    order = {name: (lambda n, k=k: 0.1 + k / 10) for k, name in enumerate(arbiter_findings.VISION)}
-    backwards = {
-        name: (lambda n, k=k: 9 - k / 10) for k, name in enumerate(arbiter_findings.VISION)
-    }
-    assert arbiter_findings.agreement(made_up(order)) == pytest.approx(1)
-    assert arbiter_findings.agreement(made_up(backwards)) == pytest.approx(-1)
-    assert math.isnan(arbiter_findings.agreement(made_up({"nothing": lambda n: 1.0})))
-
-
-def test_the_findings_say_what_was_made_up():
-    said = "\n".join(arbiter_findings.findings(made_up(KL)))
-    assert "KL 1.020 as the model is, 0.520 after a temperature and 0.420 after the best" in said
-    assert "a temperature takes away 83 % of what that map does" in said  # .5 of .6
-    assert "from so many labels on: SMS 500" in said
-    assert "temperature is worse than nothing in 0 of 6 fits on less than 1,000 labels" in said
-    assert "50 labels, the maps of both by mean rank: temperature, SMS, nothing, isotonic" in said
-    assert "number 1 of 4, in CalArena number 6 of 12" in said
 
 
 # --- the figure ---

@@ -1,9 +1,6 @@
 """The experiment on real captions, on a handful of made ones in their prepared form."""
 
-import itertools
-
 import numpy as np
-import pandas as pd
 import pytest
 from study import captions, engine, reports
 
@@ -70,18 +67,3 @@ def test_a_quarter_of_the_sentences_trains_as_many_steps(root, tiny):
     assert [len(plan.train) for plan in plans] == [24, 24, 24, 6, 6]
     assert translation.UNKNOWN not in train.target[:, :2]
     assert test.target_words == train.target_words
-
-
-def test_verdicts_want_three_seeds_and_pair_them():
-    rows = itertools.product(captions.LOSSES, range(3))
-    table = pd.DataFrame(
-        {"value": value, "seed": seed, "temperature": 1.5 + 0.01 * seed, "ece": 0.1 + 0.01 * seed}
-        for value, seed in rows
-    )
-    table.loc[table.value == "label smoothing .1", "temperature"] = [1.01, 0.99, 1.0]
-    table.loc[table.value == captions.FEWER, "ece"] += [0.2, 0.21, 0.22]
-    words = [verdict.word for verdict in reports.verdicts("captions", table)]
-    assert words == ["HOLDS", "INCONCLUSIVE", "HOLDS", "INCONCLUSIVE"]
-    table.loc[table.value == captions.FEWER_SMOOTHED, "ece"] -= [0.05, 0.06, 0.055]
-    assert reports.verdicts("captions", table)[-1].word == "REVERSED"
-    assert reports.verdicts("captions", table[table.seed < 2]) == []

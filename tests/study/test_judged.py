@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
-from study import factorial, judged, night_runs, page
+from study import factorial, judged
 
 from calibkit.course import checkout, register
 
@@ -64,19 +64,6 @@ def test_a_word_that_is_known(synthetic, how, word, mean):
         assert word == "OPEN"
 
 
-def test_over_epochs_each_way_stands_beside_cross_entropy(synthetic):
-    few = dataclasses.replace(LISTED, ways={name: [0.0] for name, *_ in RUNS})
-    shown = judged.over_epochs("digits", few)
-    means = shown.groupby(["way", "state"]).difference.mean().round(9)
-    assert set(shown.epochs) == {60}  # the others lack their seeds
-    assert means["smoothing", "as trained"] == -0.04
-    assert means["smoothing", "after T"] == -0.05
-    assert means["penalty", "after T"] == 0.01
-    assert not means["cross-entropy"].any()
-    made = page.against_epochs(shown)
-    assert [len(ax.containers) for ax in made.axes] == [2, 2, 0, 0, 0, 0]  # all but cross-entropy
-
-
 def test_nobody_looks_between(synthetic):
     comparison = row(way=("smoothing",), state="as trained")
     for part in ("selection", "judged"):
@@ -87,23 +74,6 @@ def test_nobody_looks_between(synthetic):
         whole.to_csv(factorial.path("digits", part), index=False)
     told = judged.judged(dataclasses.replace(comparison, way=("mixup",)), LISTED)
     assert (told["word"], "estimate" in told) == (judged.WAITING, False)
-
-
-def test_photographs_are_tuned_by_the_state_that_is_judged():
-    runs = night_runs.table()
-    for state, by, measure, column in (
-        ("as trained", "calibration_nll", "ECE", "test_ece"),
-        ("after T", "calibration_scaled_nll", "NLL", "scaled_nll"),
-    ):
-        comparison = row(way=("smoothing",), data="photographs", state=state, measure=measure)
-        sides = []
-        for losses in (["label smoothing .05", "label smoothing .1"], ["cross-entropy"]):
-            means = {
-                key: (part[by].mean(), part.sort_values("seed")[column].to_numpy())
-                for key, part in runs[runs.loss.isin(losses)].groupby(["loss", "decay"])
-            }
-            sides.append(min(means.values(), key=lambda pair: pair[0])[1])
-        assert judged.values(comparison, LISTED) == pytest.approx(sides[0] - sides[1])
 
 
 def test_what_is_stored_is_what_the_register_and_the_runs_say():

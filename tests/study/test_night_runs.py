@@ -79,26 +79,6 @@ def test_each_run_is_stored_as_the_row_that_its_logits_give(root, tmp_path, list
         assert history.epoch.tolist() == [1, 2]
 
 
-def test_what_is_stored_is_not_trained_again(root, tmp_path, listed, monkeypatch, capsys):
-    finish(root, tmp_path, network="ConvNet-24")
-    first = (tmp_path / photograph_runs.FOLDER / photograph_runs.TABLE).read_bytes()
-    asked, really = [], night_runs.trained
-
-    def remembered(run, *setting, **options):
-        asked.append(run)
-        return really(run, *setting, **options)
-
-    monkeypatch.setattr(night_runs, "trained", remembered)
-    finish(root, tmp_path)
-    assert asked == LIST[:2]
-    assert (
-        (tmp_path / photograph_runs.FOLDER / photograph_runs.TABLE).read_bytes().startswith(first)
-    )
-    finish(root, tmp_path)
-    assert asked == LIST[:2]
-    assert capsys.readouterr().out.endswith("Every run of the list is stored.\n")
-
-
 def test_ctrl_c_loses_nothing_that_is_finished(root, tmp_path, listed, monkeypatch, capsys):
     really = night_runs.trained
 
@@ -116,6 +96,8 @@ def test_ctrl_c_loses_nothing_that_is_finished(root, tmp_path, listed, monkeypat
     finish(root, tmp_path)
     assert "2 are left" in capsys.readouterr().out
     assert night_runs.left(1, None, tmp_path) == []
+    finish(root, tmp_path)
+    assert capsys.readouterr().out == "Every run of the list is stored.\n"
 
 
 def test_a_loss_that_stops_being_finite_is_told_and_passed_over(

@@ -34,25 +34,17 @@ def test_the_logits_of_every_run_agree_with_its_row():
         assert told == pytest.approx(one.calibration_scaled_nll, abs=1e-3)
 
 
-def test_every_run_has_one_row_and_its_epochs():
-    table = night_runs.table(None)
+@pytest.mark.parametrize("folder", [photograph_runs.FOLDER, photograph_runs.MORE])
+def test_every_run_has_one_row_and_its_epochs(folder):
+    home = checkout.results() / folder
+    table = (
+        night_runs.table(None) if folder == photograph_runs.FOLDER else photograph_runs.on_40_000()
+    )
     assert list(table) == night_runs.COLUMNS
     assert not table.duplicated(night_runs.KEY).any()
     for one in table.itertuples():
-        epochs = photograph_runs.epochs(one.loss, one.seed, one.decay, one.network)
-        assert epochs.epoch.tolist() == list(range(1, 16))
-        assert epochs.test_accuracy.iloc[-1] == pytest.approx(one.test_accuracy, abs=1e-3)
-
-
-def test_every_run_on_40_000_has_one_row_and_its_epochs():
-    rows = photograph_runs.on_40_000()
-    assert list(rows) == night_runs.COLUMNS
-    assert not rows.duplicated(night_runs.KEY).any()
-    home = checkout.results() / photograph_runs.MORE
-    for one in rows.itertuples():
-        epochs = pd.read_csv(
-            home / f"{photograph_runs.stem(one.loss, one.seed, one.decay)}-epochs.csv"
-        )
+        name = photograph_runs.stem(one.loss, one.seed, one.decay, one.network)
+        epochs = pd.read_csv(home / f"{name}-epochs.csv")
         assert epochs.epoch.tolist() == list(range(1, 16))
         assert epochs.test_accuracy.iloc[-1] == pytest.approx(one.test_accuracy, abs=1e-3)
 

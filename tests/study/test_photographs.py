@@ -11,7 +11,6 @@ from study.photograph_grids import EXPERIMENTS
 from study.photographs import SETTINGS, Setting, corrupted, splits_of, trial_of
 
 from calibkit import corruptions, losses, metrics
-from calibkit.__main__ import main
 from calibkit.course import experiments
 from calibkit.lab import data, training
 from calibkit.lab.data import prepared
@@ -227,13 +226,6 @@ def test_another_network_takes_the_place_of_the_scales_own(network, root):
         setting_of(EXPERIMENTS["width"], "paper", "ResNet-1000")
 
 
-def test_the_command_line_trains_writes_and_prints(root, capsys):
-    arguments = ["--root", str(root), "--dataset", "squares", "--target", str(root / "out")]
-    assert main(["reproduce", "mixup", "--device", "cpu", *arguments]) == 0
-    assert "X1" in capsys.readouterr().out
-    assert (root / "out" / "laptop" / "mixup-squares.csv").exists()
-
-
 def test_a_lesson_shows_what_is_stored_and_trains_where_it_is_told_to(root, monkeypatch):
     done = run("noise", root)
     (root / "notebooks" / "source").mkdir(parents=True)
@@ -247,19 +239,6 @@ def test_a_lesson_shows_what_is_stored_and_trains_where_it_is_told_to(root, monk
     accuracy = 100 * done.table.test_accuracy[done.table.value == 0.2]
     first = reports.shown(done.table).loc[0.2, "accuracy, %"]
     assert first == f"{accuracy.mean():.1f}\u00a0±\u00a0{accuracy.std(ddof=1):.1f}"
-
-
-def test_the_steps_of_a_grid_are_judged_one_by_one():
-    """A rise that comes back is not hidden behind its ends."""
-    ece = {0.0: 0.10, 0.1: 0.20, 0.2: 0.15, 0.3: 0.16, 0.4: 0.30}
-    rows = [
-        {"seed": seed, "value": value, "test_ece": level + seed * 1e-4 * (1 + value)}
-        for seed in range(3)
-        for value, level in ece.items()
-    ]
-    steps = reports.verdicts("noise", pd.DataFrame(rows))
-    assert [step.word for step in steps] == ["HOLDS", "REVERSED", "HOLDS", "HOLDS"]
-    assert steps[1].statement == "ECE at share of labels shuffled 0.2 is larger than at 0.1"
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -4,7 +4,7 @@ import dataclasses
 
 import pandas as pd
 import pytest
-from study import arbiter, arbiter_findings, factorial, judged, page
+from study import factorial, judged, page
 
 from calibkit.course import register
 
@@ -36,12 +36,3 @@ def test_a_comparison_is_trained_judged_and_told(tmp_path, monkeypatch):
     assert "2 epochs" in page.over_time(shown)
     for one in (factorial.splits, judged._table):
         one.cache_clear()
-
-
-def test_the_arbiter_fits_and_tells(tmp_path, monkeypatch):
-    tiny = arbiter.Size((50, 60), (400, 401), 60, 80, 1, 5)
-    monkeypatch.setitem(arbiter.SIZES, "smoke", tiny)
-    few = {name: arbiter.MAPS[name] for name in ("nothing", "temperature", "SVS")}
-    monkeypatch.setattr(arbiter, "taking_part", lambda classes: few)
-    path = arbiter.run("smoke", tmp_path, cache=False, progress=False)
-    assert "## What follows" in arbiter_findings.write(path).read_text("utf-8")

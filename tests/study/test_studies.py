@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 from study import forms, rare_classes, strangers
+from study.photograph_grids import FORMS
 
 from calibkit.course.experiments import (
     architectures,
@@ -55,6 +56,13 @@ def test_the_least_mean_is_chosen_and_an_end_of_the_grid_is_named():
     assert tuple(found.loc["a", ["strength", "decay", "nll", "edge"]]) == (0.2, 2, 1.3, False)
     assert tuple(found.loc["b", ["strength", "decay", "nll", "edge"]]) == (0.2, 3, 0.5, True)
     assert strengths.best(table, "nll")["b"] == {"strength": 0.2, "decay": 3}
+
+
+def test_the_forms_on_photographs_have_the_best_of_the_stored_settings():
+    for by in ("nll", "scaled_nll"):
+        best = strengths.best(forms.STUDY.stored(), by)
+        told = {kind: (one["strength"], one["decay"]) for kind, one in best.items()}
+        assert told == {kind: (rate, decay) for kind, (_, rate, decay) in FORMS.items()}
 
 
 @pytest.mark.parametrize("name", ["mixed", "promised", "rare_classes", "translated"])

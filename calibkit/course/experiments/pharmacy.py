@@ -14,8 +14,9 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from calibkit import metrics, recalibration
+from calibkit import metrics
 from calibkit.course import scale
+from calibkit.course.experiments import strengths
 from calibkit.lab import data, models, sweep, training
 from calibkit.lab.data import Dataset
 
@@ -25,6 +26,7 @@ RATIOS = (1, 2, 3, 5, 10, 20, 30, 50)  # costs of a miss, where a check in vain 
 SEEN = 4  # columns of eight that a model of the half image sees
 COOLED = 8.0  # temperature of the over-cautious model: about the ECE of the network as trained
 LEAST_EPOCHS = 40  # after fewer, at smoke, all networks check everything
+scaler = strengths.temperature  # fitted on the `cal` of a network
 Sees = Literal["whole image", "left half"]
 
 
@@ -74,12 +76,6 @@ def truth(outcome: sweep.Outcome) -> Tensor:
     posterior = outcome.trial.score["test"].posterior
     assert posterior is not None
     return event(posterior)
-
-
-def scaler(outcome: sweep.Outcome) -> recalibration.TemperatureScaler:
-    """The temperature of a network, fitted on its `cal`."""
-    cal = outcome.predictions["cal"]
-    return recalibration.TemperatureScaler().fit(cal.logits, cal.labels)
 
 
 def four(whole: sweep.Outcome, half: sweep.Outcome) -> dict[str, Tensor]:
@@ -137,8 +133,3 @@ def as_words(costs: Mapping[str, float]) -> str:
     'A 14, B 19'
     """
     return ", ".join(f"{name} {cost:.0f}" for name, cost in costs.items())
-
-
-# --- more networks, for the evidence --------------------------------------------------------------
-
-# By the lesson that has them, what is changed of `trial`.

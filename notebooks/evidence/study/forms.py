@@ -25,9 +25,7 @@ def splits(seed: int):
 
 def trial(size, way: str, strength: float, decay: float, seed: int) -> training.Trial:
     """As in the experiment "form" at the scale night, whatever the size; scored on `cal`."""
-    changes = form(FORMS[way][0], strength, decay)
-    at = replace(EXPERIMENTS["form"], change=lambda train, value, seed: (train, changes))
-    one = photographs.trial_of(at, SETTING, splits(seed), way, seed)
+    one = photographs.changed(SETTING, splits(seed), seed, form(FORMS[way][0], strength, decay))
     return replace(one, score={"cal": one.score["calibration"]}, watch={})
 
 

@@ -22,11 +22,6 @@ NAME = "verdicts.csv"
 WAITING = "not run yet"  # in place of a word
 FRESH = "ten fresh seeds, each tuned on two of its own by the criterion of its state"
 SAME = {"INCONCLUSIVE": "OPEN", "HOLDS": "HOLDS", "REVERSED": "REVERSED"}  # older words
-# by state, what the stored runs on photographs call a measure, and by what a setting is chosen
-PHOTOGRAPHS = {
-    "as trained": {"ECE": "test_ece", "NLL": "test_nll", "chosen by": "calibration_nll"},
-    "after T": {"ECE": "scaled_ece", "NLL": "scaled_nll", "chosen by": "calibration_scaled_nll"},
-}
 
 
 def values(row: register.Comparison, listed: register.Register) -> np.ndarray | None:
@@ -65,9 +60,10 @@ def _table(name: str, part: str) -> pd.DataFrame:
 
 def on_photographs(row, ways, listed) -> np.ndarray:
     """The measure of the best of these ways, chosen on the calibration photographs of all seeds."""
-    names = PHOTOGRAPHS[row.state]
+    scaled = row.state == "after T"
     losses = [loss for way in ways for loss in listed.photographs[way]]
-    return cures.best(night_runs.table(), losses, names["chosen by"])[names[row.measure]].to_numpy()
+    runs = cures.best(night_runs.table(), losses, cures.CHOSEN_BY[scaled])
+    return runs[f"{'scaled' if scaled else 'test'}_{row.measure.lower()}"].to_numpy()
 
 
 def over_epochs(name: str, listed: register.Register) -> pd.DataFrame:

@@ -265,7 +265,8 @@ def trained(
 ) -> tuple[dict[str, Any], dict[str, np.ndarray], pd.DataFrame]:
     """A run: its row without the revision, its logits in half precision, its epochs."""
     splits = photographs.splits_of(DATASET, setting, run.seed, root)
-    trial = trial_of(run, setting, splits)
+    changes = {"network": run.network, "weight_decay": run.decay, **CHANGES[run.loss]}
+    trial = photographs.changed(setting, splits, run.seed, changes)
     made = training.train_trials([trial], device=training.as_device(device), progress=False)[0]
     if made.interrupted:
         raise KeyboardInterrupt
@@ -283,25 +284,6 @@ EPOCHS = ["train_loss", "train_accuracy", "head_norm"]
 EPOCHS += [f"test_{what}" for what in ("accuracy", "nll", "confidence", "entropy")]
 EPOCHS += ["test_nll_correct", "test_nll_wrong", "test_entropy_correct", "test_entropy_wrong"]
 EPOCHS += ["test_feature_norm"]
-
-
-def trial_of(run: Run, setting: photographs.Setting, splits: Any) -> training.Trial:
-    """The training of a run, which watches the test images."""
-    train = splits.train
-    sized = {"size": train.inputs.shape[-1]} if run.network in photographs.SIZED else {}
-    build = functools.partial(
-        photographs.NETWORKS[run.network], train.inputs.shape[1], train.num_classes, **sized
-    )
-    return training.trial(
-        build,
-        train,
-        {"calibration": splits.calibration, "test": splits.test},
-        setting.recipe,
-        seed=run.seed,
-        watch={"test": splits.test},
-        weight_decay=run.decay,
-        **CHANGES[run.loss],
-    )
 
 
 def _halves(parts: dict[str, Predictions]) -> dict[str, np.ndarray]:

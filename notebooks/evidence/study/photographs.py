@@ -228,15 +228,20 @@ def splits_of(
     )
 
 
+def network(name: str, train: Dataset) -> Callable[[], nn.Module]:
+    """What builds one of `NETWORKS` for such images."""
+    sized = {"size": train.inputs.shape[-1]} if name in SIZED else {}
+    return functools.partial(NETWORKS[name], train.inputs.shape[1], train.num_classes, **sized)
+
+
 def _target(changes: Mapping[str, Any], task: Task, splits: Splits, seed: int) -> Tensor:
     """Logits (epochs, n, K) for the training images, after each epoch of their network's training.
 
     Its initial weights and its order of images are of another seed.
     """
     options, train = dict(changes), splits.train
-    network = NETWORKS[options.pop("network")]
     one = training.trial(
-        functools.partial(network, train.inputs.shape[1], train.num_classes),
+        network(options.pop("network"), train),
         train,
         {},
         task.setting.recipe,
@@ -257,8 +262,23 @@ def trial_of(
     target: Tensor | None = None,
 ) -> Trial:
     """The training that a value of the grid stands for; the test images are watched."""
-    train, changed = experiment.change(splits.train, value, seed)
-    changes = dict(changed)
+    train, changes = experiment.change(splits.train, value, seed)
+    return changed(setting, splits._replace(train=train), seed, changes, target)
+
+
+def changed(
+    setting: Setting,
+    splits: Splits,
+    seed: int,
+    changes: Mapping[str, Any],
+    target: Tensor | None = None,
+) -> Trial:
+    """A training of the setting, but for the changes; the test images are watched.
+
+    changes: options of `training.trial`, a `network` by its name, `times` the epochs, and
+    `warmup_share` of them. target: what takes the place of `BY_TARGET`.
+    """
+    train, changes = splits.train, dict(changes)
     epochs = round(setting.recipe.epochs * changes.pop("times", 1))
     if changes.get("select"):  # the source's share of epochs on all images, 10 of 200
         changes["select"] = replace(changes["select"], warmup=max(1, epochs // 20))
@@ -266,10 +286,8 @@ def trial_of(
             changes["select"] = replace(changes["select"], target=target)
     if "warmup_share" in changes:
         changes["warmup"] = changes.pop("warmup_share") * epochs
-    network = changes.pop("network", setting.network)
-    sized = {"size": train.inputs.shape[-1]} if network in SIZED else {}
     return training.trial(
-        functools.partial(NETWORKS[network], train.inputs.shape[1], train.num_classes, **sized),
+        network(changes.pop("network", setting.network), train),
         train,
         {"calibration": splits.calibration, "test": splits.test},
         setting.recipe,
