@@ -47,7 +47,7 @@ def one_step(monkeypatch, name, **options):
     [
         ("cifar100", "depth", "the deep network", None),
         ("cifar100", "focal", "FLSD-53", "ResNet-110"),
-        ("tiny-imagenet", "focal", "FLSD-53", "ResNet-50"),
+        pytest.param("tiny-imagenet", "focal", "FLSD-53", "ResNet-50", marks=pytest.mark.slow),
         ("eurosat", "noise", 0.4, None),
         ("inaturalist2019", "noise", 0.4, None),
     ],
