@@ -172,12 +172,10 @@ print(f"New images: more sure than right from epoch {opens} on; {means.train_acc
 #
 # ## 3. Two numbers that you need now
 #
-# Both were in lesson 02.
-#
-# **The NLL** (negative log-likelihood) is the mean of -log p, with p the probability that the *right* label got. If that is 99 %, it costs 0.01; 50 % costs
+# **The NLL** (negative log-likelihood, as in 02) is the mean of -log p, with p the probability that the *right* label got. If that is 99 %, it costs 0.01; 50 % costs
 # 0.69, and 1 % costs 4.61. So an answer that is sure and wrong costs most.
 #
-# **A temperature** T repairs a trained network: each logit is divided by T before the softmax. No answer changes, so the accuracy stays; only the
+# **A temperature** T (02) repairs a trained network: each logit is divided by T before the softmax. No answer changes, so the accuracy stays; only the
 # confidence falls. Chosen is the T with the lowest NLL on images kept aside (`cal`).
 
 # %%

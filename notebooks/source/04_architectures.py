@@ -18,7 +18,7 @@ explorers.stored("architectures")
 # <details><summary>What came out</summary>
 #
 # The other way round: the transformer 8 %, the convolution 2 %. (The numbers below are means of three networks.) Look at the
-# accuracies, too: at 0.1 the transformer is right on only 69 %, and 70 % sure. The two are equal, so its ECE is low; but it is a poor network.
+# accuracies, too: at 0.1 the transformer is right on only 69 %, and 70 % sure. The two are nearly equal, so its ECE is low; but the network is poor.
 #
 # </details>
 #

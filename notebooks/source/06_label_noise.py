@@ -254,7 +254,7 @@ for name, T in {"as trained": 1.0, "Eve": eves}.items():
 #
 # </details>
 #
-# A *verdict* gives the mean difference over the five networks, with its 95 % interval. HOLDS: all of it lies below -10 points.
+# A *verdict* gives the mean difference (confidence minus accuracy) over the five networks, with its 95 % interval. HOLDS: all of it lies below -10 points.
 
 # %% tags=["nbval-check-output"]
 def left_by_eve(run, seed):

@@ -72,7 +72,7 @@ contest = sweep.run(recipe, {"gamma": gammas, "decay": decays, "seed": [*seeds, 
 #
 # Throughout this lesson, $p$ is the probability that the network gives to the *label* of a training image. While a network trains, every image pulls at the
 # logit of its label: with $1-p$ under cross-entropy. Focal loss, $(1-p)^\gamma\,(-\log p)$, multiplies this pull by the gradient ratio of lesson 10. Here are
-# three images.
+# three images, and the pull of each on its label.
 
 # %%
 for words, p in {"surely right": 0.95, "unsure": 0.4, "missed": 0.02}.items():
@@ -87,7 +87,7 @@ for words, p in {"surely right": 0.95, "unsure": 0.4, "missed": 0.02}.items():
 #
 # - **Fixed steps** (Mukhoti et al. 2020). In **FLSD-532**, gamma is 5 where $p<0.2$, 3 from 0.2 to 0.5, and 2 above: the smaller $p$, the larger gamma. Nothing
 #   is measured.
-# - **Measured gaps** (Ghosh et al. 2022). Gamma is large where the network is too sure, and 0 elsewhere. Where it is too sure is measured first.
+# - **Measured gaps** (Ghosh et al. 2022). First one measures where the network is too sure. There gamma is large, elsewhere it is 0.
 #
 # Ben measures, with the network trained by cross-entropy. He sorts images that are kept aside (`cal`) into ten bins by their confidence, and takes the gap of each bin.
 # A training image gets the gamma of the bin in which its $p$ lies. ($p$ is not the confidence: it belongs to the label, the confidence to the answer. The
@@ -111,6 +111,7 @@ def my_sample_gamma(p, confidence, correct):
     #   1. which kept images lie in it? with fewer than 25, go on to the next bin
     #   2. their gap
     #   3. 20 times the gap, cut to 0 ... 5, for those p that lie in the bin
+    # after the loop: return gamma
     ...
 
 
@@ -158,7 +159,7 @@ train, cal, test = digits(SEED)
 # From 50 % on the network is too sure. From 30 to 50 % its gap is small, and below that there are too few images. So the measured gammas are nearly the
 # opposite of FLSD-532's: large where $p$ is large.
 #
-# **Your move.** This is Ben's loss, for one batch. Train with the measured gammas, then with 3.0 for all, then with 0.0. Which one
+# **Your move.** This is Ben's loss, for one batch. Train with the measured gammas, then with `gamma = 3.0` for all images, then with `gamma = 0.0`. Which network
 # brakes wrongly least often, and on how many scenes does it brake at all?
 
 # %%
