@@ -126,8 +126,8 @@ plt.show()
 
 # %% [markdown]
 # Above is the clean digit, below the image that a reader sees, and what the posterior says about it. Cover the upper row
-# with your hand. The four on the right may look no worse to you, but about half of all images that look like one of them, or more, show another
-# digit than the posterior names. No training can remove this doubt. A good model has to *state* it.
+# with your hand. The four on the right may look no worse to you, but of all images that look like one of them, about half or more show another
+# digit than the one that the posterior names. No training can remove this doubt. A good model has to *state* it.
 #
 # <details><summary>Are train and test images independent? They show the same digits.</summary>
 #
@@ -227,7 +227,7 @@ check.keep(my_signed_gap)
 # %% [markdown]
 # ## 3. The classic mistake: to measure on the training data
 #
-# Ben sells the network. "I measured its gap on 1,500 images," he says, "there is none." He measured on those that it was
+# Ben, a colleague, sells the network. "I measured its gap on 1,500 images," he says, "there is none." He measured on those that it was
 # trained on.
 #
 # **Predict before you run:** on new images the gap is 13.8 points. How many points on the training images?
@@ -244,7 +244,7 @@ print(f"On the training images the gap is {word}: {100 * train_gap:+.1f} against
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Less than one: it is right on all of them, and nearly certain. It has memorised them. It
+# Less than one, and below zero: it is right on all of them, and nearly certain. It has memorised them. It
 # looks calibrated there, and is not.
 #
 # </details>
@@ -255,12 +255,13 @@ print(f"On the training images the gap is {word}: {100 * train_gap:+.1f} against
 # ## The answer
 #
 # **No: a network that was trained the usual way is more sure than right on new images. The one on digits is 93.0 % sure
-# and right on 79.1 %; the exact posterior is as sure as it is right. On its training images one sees nothing of this.**
+# and right on 79.1 %; about one answer in five is wrong. The exact posterior is as sure as it is right. On its training images one sees
+# nothing of this.**
 #
 # ## Three things to take away
 #
 # 1. *Calibrated* means: among the cases where the model says p, it is right a share p of the time.
-# 2. A network trained the usual way is more confident than accurate: DenseNet on photographs, ours on digits.
+# 2. Both networks that were trained the usual way are more confident than accurate: DenseNet on photographs, ours on digits.
 # 3. Calibration is measured on data that the model has never seen.
 #
 # ## Recall

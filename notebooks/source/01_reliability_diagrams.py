@@ -46,7 +46,8 @@ DEVICE = "auto"
 
 # %% [markdown]
 # Five pairs of networks read noisy digits in place of scans. The bold ones are trained as in lesson 00, the cautious ones
-# with softened labels. `report(share)` gives the answers of all five reports, with such a share from the bold network.
+# with softened labels. From each pair comes one report on 10,000 scans. `report(share)` puts the five together; `share` says which part
+# of the answers comes from the bold network.
 
 # %% tags=["drawing"]
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -98,7 +99,8 @@ explorers.keep(explorers.Explorer(
 #
 # To see *where* confidence and accuracy differ, put answers of similar confidence together. The usual choice (Guo et
 # al. 2017) is $M$ **bins** of equal width, open on the left and closed on the right: bin $m$ holds the confidences in
-# $((m-1)/M,\ m/M]$. `torch.bucketize` sorts them, given the edges *between* two bins. In each bin, take two means: how sure, and how often right.
+# $((m-1)/M,\ m/M]$. **In each bin, take two means: how sure, and how often right.** (`torch.bucketize` gives each answer the number of
+# its bin. It needs the edges *between* bins alone: what is below the first is in bin 0, what is above the last is in the last one.)
 #
 # **Your move.** Change M: 15, then 5, then 1. Which gaps does M = 1 hide?
 
@@ -135,7 +137,8 @@ _ = plots.draw_reliability(counted, title="The report, half and half", legend=Fa
 #
 # $$\mathrm{ECE} = \sum_{m=1}^{M} \frac{|B_m|}{n}\,\bigl|\mathrm{acc}(B_m) - \mathrm{conf}(B_m)\bigr|$$
 #
-# $B_m$ are the answers in bin $m$, $|B_m|$ is their number, $n$ that of all; acc is a bin's accuracy, conf its mean confidence.
+# $B_m$ are the answers in bin $m$, $|B_m|$ is their number, $n$ that of all; acc is a bin's accuracy, conf its mean confidence. In code
+# it is simpler: a bin's share times its mean gap is the *sum* of its gaps, divided by $n$.
 #
 # ### Exercise: ECE
 #
@@ -149,7 +152,7 @@ def my_ece(probs, labels, bins):
     # 1. confidence of each row, and whether it is right (1 or 0), in float64
     # 2. the number of its bin, as above
     # 3. for each bin: the sum of confidence minus right
-    # 4. absolute values, added up, divided by n (do you see why that is the formula?)
+    # 4. absolute values, added up, divided by n
     ...
 
 
@@ -158,8 +161,7 @@ check.ece(my_ece)
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# `torch.bincount(which, weights=..., minlength=bins)` adds up per bin. A bin's share times its mean gap is the *sum* of its
-# gaps divided by n; so an empty bin never divides by zero.
+# `torch.bincount(which, weights=..., minlength=bins)` adds up per bin; with sums an empty bin never divides by zero.
 #
 # </details>
 #

@@ -57,8 +57,9 @@ DEVICE = "auto"
 # - **The truth:** the exact posterior.
 #
 # We know how *probable* each answer is to be right: the posterior says it. An answer that is
-# right with probability 0.7 counts as 0.7, in place of 1 if its label says right and 0 if it says wrong. With these numbers in the formula of the
-# ECE, the luck of the labels is gone. That is the **true calibration error**.
+# right with probability 0.7 counts as 0.7, in place of 1 if its label says right and 0 if it says wrong. Take a bin of three answers that are 0.7, 0.9
+# and 0.5 likely to be right. Their labels say 1, 1 and 0 today, and may say 1, 1 and 1 tomorrow; the share of right answers jumps from 0.67
+# to 1. The mean of the probabilities, 0.7, stays. With it in place of that share, the ECE is the **true calibration error**, without luck.
 
 # %% tags=["drawing"]
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -125,11 +126,10 @@ for name, probs in by_model.items():
 
 # %% [markdown]
 # Why does the truth not measure zero? In each bin the share of right answers is a little above or below the confidence, by
-# luck. The ECE takes the deviations *without their signs*, so luck in either direction counts as error. (On average, that is. On one test
-# set luck can also hide a part of the error: after the cure 0.7 % are measured on 20,000 images, and 0.9 % are true.)
+# luck. The ECE takes the deviations *without their signs*, so luck in either direction counts as error.
 #
-# **Predict before you run:** with four times as many images, how much of this excess (measured minus exact) is left:
-# nearly all, a half, or a quarter?
+# **Predict before you run:** with four times as many images, how much of this excess (measured minus exact) is left for the truth, the
+# third model: nearly all, a half, or a quarter?
 
 # %% tags=["answer", "drawing"]
 # your guess first, then run this cell
@@ -151,7 +151,8 @@ print(f"the truth: with four times as many images {part:.0%} of the excess is le
 #
 # About a half: the random deviation of a share falls with the square root of the number of images. (The band holds the middle 90 %
 # of the test sets.) The excess is large for the two good models, and hardly there for the bad one: where a gap is much
-# larger than luck, its sign is clear. The mean of an estimate minus what it estimates is its **bias** (**bias of an estimator**).
+# larger than luck, its sign is clear. This excess, the mean of an estimate minus what it estimates, is called the **bias of an
+# estimator**. (It is a mean. On one test set luck can also hide a part of the error: after the cure 0.7 % are measured on 20,000 images, and 0.9 % are true.)
 #
 # </details>
 #
@@ -192,12 +193,13 @@ for name, probs in by_model.items():
 # %% [markdown]
 # <details><summary>What you may have found</summary>
 #
-# 4,500 will do. With 1,000 images its chance level goes up to 4.2 %: it is often unsure, and luck moves a 70 % more than a 99 %.
+# 4,500 will do. With 1,000 images its chance level goes up to 4.2 %: it is often unsure. Of 100 answers of 70 %, 65 or 75 may well be right
+# by luck; of 100 answers of 99 %, hardly fewer than 97.
 #
 # </details>
 #
 # The **p-value** p says how often a perfect model measures at least as much (Bröcker and Smith 2007). A small p speaks against
-# calibration. A large one proves nothing.
+# calibration. A large one proves nothing: the model after the cure has a true error of 0.9 %, and with 1,000 images its p is 0.955.
 #
 # ## 3. What no ECE says
 #

@@ -53,7 +53,7 @@ DEVICE = "auto"
 
 # %% [markdown]
 # Two kinds of network, five of each: *plain*, as above; and *rare digits*, in whose training images the commonest digit
-# is 20 times as common as the rarest. **Numbers are means over the five networks; a diagram shows the first of them.**
+# is 20 times as common as the rarest. **Numbers are means over the five networks, unless "first network" or "one seed" is said; a diagram shows the first.**
 
 # %% tags=["drawing"]
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -110,8 +110,8 @@ explorers.keep(explorers.Explorer(
 # $$p=\mathrm{softmax}(z/T).$$
 #
 # T > 1 makes every answer less sure, T < 1 surer. The **NLL** (negative log-likelihood, the cross-entropy) is the mean of minus the
-# logarithm of the probability that the right class was given. It is lowest for true probabilities. So Eve takes the T with the lowest
-# NLL, on images that the network has not learned (`cal`).
+# logarithm of the probability that the right class was given. No probabilities have a lower one, on average, than the true ones. So Eve
+# takes the T that comes nearest: that with the lowest NLL, on images that the network has not learned (`cal`).
 #
 # **Your move.** Be Eve, with the 200 images of the hospital. Try three values of T; which has the lowest NLL?
 
@@ -150,7 +150,7 @@ check.fitted_temperature(my_fitted_temperature)
 # <details><summary>Hint</summary>
 #
 # `torch.nn.functional.cross_entropy(logits / T, labels)` is the NLL; take `logits.double()`, as near the lowest point it hardly
-# changes. Two good points: `low ** (2 / 3) * high ** (1 / 3)`, and the same with 1/3 and 2/3, since T is a factor.
+# changes. A third of the way is `(2 * low + high) / 3`; or, since T is a factor, `low ** (2 / 3) * high ** (1 / 3)`.
 #
 # </details>
 #
@@ -177,9 +177,7 @@ check.fitted_temperature(my_fitted_temperature)
 check.keep(my_fitted_temperature)
 
 # %% [markdown]
-# Who was nearer, you or the search? The 4,800 other images of `cal` decide. (You may win: with 200 images luck plays a part. These 200 happen to be easy:
-# 83 % are read rightly, of all images 79 %, so at T = 1 their NLL is 0.677 and that of the others 0.962. And the 6 of the beginning was no fitted T: it
-# showed what any T does.)
+# Who was nearer, you or the search? The 4,800 other images of `cal` decide. You may win: with 200 images luck plays a part.
 
 # %%
 from calibkit.course.mine import fitted_temperature
@@ -243,7 +241,8 @@ plt.show()
 #
 # 15, in place of 102. The price: 429 go out, and the doctor reads the others. The ECE falls from 14 % to 2 %. The accuracy
 # is the same, as the largest score of an image stays the largest. The order of the images by confidence hardly changes
-# (**AUROC**: how often a right answer is surer than a wrong one).
+# (**AUROC**: how often a right answer is surer than a wrong one). It changes a little, because T moves an image with two high
+# scores otherwise than one with ten middling ones.
 #
 # </details>
 #
@@ -276,8 +275,8 @@ for row in (real.temperatures.tolist().index(1.0), closed):
 # ## 3. What one number leaves
 #
 # "So 90 % means 90 %," says Ben, "for each digit, on each scanner, for each patient." Ada tries all three: networks that have seen some
-# digits rarely; images with more noise than those that T was fitted on; and single images, of which we know how likely the
-# answer is to be right. (T is from 2,000 images now, so that it is no matter of luck.)
+# digits rarely; images with more noise than those that T was fitted on; and, with the first network alone, single images, of which we
+# know how likely the answer is to be right. (T is from 2,000 images from here on, so that luck plays no part.)
 #
 # **Predict before you run:** where the answer is almost certainly right, the plain network is 96 % sure, as it should be. How sure is it
 # there after T?
@@ -307,8 +306,8 @@ for words, member in groups.items():
 # - *Each patient?* No. Answers that are right with more than 90 % need no doubt, and fall to 86 %; those that are right with less
 #   than 10 % still have 59 %.
 # - *Each digit?* No. A digit is on 10 % of the images, so its probability should be 10 % on average. The largest error of a digit, of
-#   networks that saw it rarely, is 5.6 points in place of 5.9. A factor on all scores cannot take from one digit and
-#   give to another.
+#   networks that saw it rarely, is 5.6 points in place of 5.9. A T lowers the 4s that are called 9 as it lowers the 9s that
+#   are called 4: it cannot take from one digit and give to another.
 # - *Each scanner?* No: on noisier images the ECE falls from 26.5 % to 11.3 %, not to 1 %.
 #
 # </details>
@@ -323,7 +322,7 @@ for words, member in groups.items():
 # ## Three things to take away
 #
 # 1. Divide the logits by one T, fitted on images kept aside. The answers stay; the confidence becomes right on average.
-# 2. T lowers right and wrong answers alike. It cannot know which is which.
+# 2. T lowers right answers, too. It cannot know which is which.
 # 3. What differs between classes, scanners or patients needs more than one number, and more images.
 #
 # ## Recall

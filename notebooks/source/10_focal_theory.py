@@ -141,16 +141,18 @@ print(f"gamma {gamma:g}, truth {truth:.0%}: the mean loss is lowest at p = {p[me
 #
 # ## 2. Eve: "Then I undo it"
 #
-# "If your loss bends the truth in a known way," says Eve, "I bend it back." Training ends where the two classes pull the output
-# equally hard. So she needs to know how strongly an image pulls it towards its label, compared with cross-entropy. Call cross-entropy $u$: then
-# $u=-\log p$, $p=e^{-u}$, and focal loss is $(1-e^{-u})^\gamma\,u$. How fast it changes with $u$, its derivative (product rule), is the
-# **gradient ratio**:
+# "If your loss bends the truth in a known way," says Eve, "I bend it back." Training ends where the images of both classes pull the output
+# equally hard. With cross-entropy that is at the truth: at an output of 75 %, 75 of 100 such images show a 4. Focal loss
+# multiplies the pull of each image by a number $g$, so the balance lies elsewhere. To find $g$, call cross-entropy $u$: then
+# $u=-\log p$, $p=e^{-u}$, and focal loss is $(1-e^{-u})^\gamma\,u$. By the chain rule its gradient is that of $u$, times its
+# derivative with respect to $u$ (product rule). This is $g$, the **gradient ratio**:
 #
 # $$g(p,\gamma)=\frac{dL_\gamma}{du}=(1-p)^\gamma-\gamma\,p\,(1-p)^{\gamma-1}\log p.$$
 #
-# An image whose pull is weakened must be there more often to hold the balance. So divide the probability of each class by its own $g$, then
-# the results by their sum (Charoenphakdee et al. 2021). For example, gamma
-# is 3 and the answer 75 % and 25 %: $g$ is 0.056 and 1.007. That gives 0.75 / 0.056 = 13.4 and 0.25 / 1.007 = 0.25, and 13.4 of 13.65 is 98 %.
+# For example, gamma is 3 and the output 75 % and 25 %: $g$ is 0.056 for a 4 and 1.007 for a 9. A 4 pulls with 6 % of its usual
+# strength. So there must be 18 times as many 4s for each 9 as cross-entropy would need, to hold the balance. In general: divide the
+# probability of each class by its own $g$, then the results by their sum (Charoenphakdee et al. 2021). Here this gives
+# 0.75 / 0.056 = 13.4 and 0.25 / 1.007 = 0.25, and 13.4 of 13.65 is 98 %.
 #
 # ### Exercise: back to the truth
 #
@@ -195,7 +197,8 @@ check.focal_posterior(my_focal_posterior)
 check.keep(my_focal_posterior)
 
 # %% [markdown]
-# Eve tries it first on a small model, a straight line between two classes of points: two weights cannot learn 4,000 points by heart.
+# Eve tries it first on a small model, a straight line between two classes of points. It has two weights. These cannot learn 4,000
+# points by heart, so the model is not made too sure by its training.
 
 # %%
 from calibkit.course.mine import focal_posterior
@@ -209,7 +212,8 @@ for name, first in {"as read": said, "undone": focal_posterior(said, 3.0)}.items
     print(f"two weights, {name}: {sure:.1%} sure, {right:.1%} right")
 
 # %% [markdown]
-# The gap of 25 points becomes one of 4. So Eve undoes Ben's networks, too, with the same two steps for ten classes.
+# The gap of 25 points becomes one of 4. (The undoing is exact for a model that can take any form; a straight line cannot.) So Eve
+# undoes Ben's networks, too, with `theory.focal_posterior`: the same steps for ten classes.
 #
 # **Predict before you run:** with gamma 5 they are 77 % sure, and right on 78 %. How sure are they once $p^*$ is undone?
 
@@ -245,8 +249,8 @@ explorers.Explorer(
 # network too sure (lesson 03). Reading $p^*$ as if it were the truth makes it less sure. They have opposite signs, and at gamma 5 they
 # cancel.
 #
-# Why is the first error the same? Each training image has one sure label, so cross-entropy pulls its output towards 100 %. Focal loss
-# asks for $p^*$ of what it has learned by heart. Undo it, and the 100 % come out again; before that the lower output hid them.
+# Why is the first error the same? Each training image has one sure label, so both losses ask for 100 % there, and both networks carry
+# this on to new images: they hold their answers for 94 % certain. The one with focal loss only *writes* $p^*$ of that, 77 %.
 #
 # </details>
 #
