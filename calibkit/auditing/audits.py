@@ -411,4 +411,4 @@ def audit_files(
     chosen |= {key: given.beside[column] for key, column in beside.items()}
     chosen |= {"kind": given.kind, "groups": given.groups, "class_names": given.names}
     report = audit(given.scores, given.labels, **{"name": Path(path).stem} | chosen | options)
-    return replace(report, told=given.note)
+    return replace(report, told="; ".join(filter(None, (given.note, given.offers))))

@@ -11,7 +11,7 @@ from calibkit.auditing.guesses import decisions, first_class, likeliest, of_what
 from calibkit.auditing.names import DECISIONS, parts, short
 from calibkit.auditing.questions import Options, Unclear, joined
 from calibkit.auditing.scores import SOME, slices
-from calibkit.auditing.sets import FEW, area, in_order, strange, words_of
+from calibkit.auditing.sets import FEW, area, in_order, strange
 
 MANY = 30  # of which all are right
 CLEAR = 3.0  # standard errors by which another order must be better
@@ -90,9 +90,9 @@ def strange_columns(matrix, roles, table, options: Options) -> None:
     )
     if len(rest) > 1:
         raise Unclear(why, scores=rest)
-    of = sorted(set(words_of(table, roles.label).dropna()))[:2]
-    ways = ((f"{rest[0]!r} is of {value!r}", {"scores": rest, "positive": value}) for value in of)
-    raise Unclear(why, *ways, sure=False)
+    asked = of_what(table, roles.label, rest[0], why, scores=rest)
+    asked.sure = False
+    raise asked
 
 
 def _sorted(matrix) -> bool:
@@ -167,9 +167,9 @@ def better_order(
         ways.append((f"the columns stand for {', '.join(found)}", {"classes": found}))
     raise Unclear(
         f"the largest score is right in {mine:.1%} of the rows, in {best:.1%} if the labels are "
-        f"assigned to other columns{absence}: say which label each column stands for, in their "
-        f"order, with --classes{counts}, or name the column of labels with --label; "
-        f"if all stands as it is named, say --columns-as-named",
+        f"assigned to other columns{absence}: say the label of each column of scores, in their "
+        f"order, with --classes{counts}, or another --label; if the names are right, say "
+        f"--columns-as-named",
         *ways,
         sure=shifted,
     )
@@ -190,14 +190,16 @@ def direction(
         others = [value for value in values if value != positive]
         other = others[0] if len(others) == 1 else None
         ways: list[tuple[str, dict]] = [
-            (f"the scores are of {positive}, and the model is worse than chance",
+            (f"the scores are of {positive!r}, AUC {found:.2f}",
              {"positive": positive, "columns_as_named": True})
         ]  # fmt: skip
-        ways += [(f"the scores are of {other}", {"positive": other})] if other else []
+        if other:
+            words = f"the scores are of {other!r}, AUC {1 - found:.2f}"
+            ways.append((words, {"positive": other}))
         raise Unclear(
-            f"the scores fit the label {other or 'of the others'} better (area under the ROC curve "
-            f"of {positive}: {found:.3f}): say which label they are of, --positive, or of which "
-            f"column they are the confidence, --predicted; if it is so, --columns-as-named",
+            f"the scores are lower where the label is {positive!r} (AUC {found:.3f}): say which "
+            f"label they are of, --positive; if they are the confidence of a prediction, "
+            f"--predicted; if it is so, --columns-as-named",
             *ways,
             sure=False,
         )

@@ -39,8 +39,11 @@ from calibkit.auditing.scores import Kind, Scores, content, scores_of
 from calibkit.auditing.tables import Table
 
 NO_LABEL = -100  # what PyTorch's losses leave out
-MOST_GROUPS = 20  # values of a column of subjects that are topics, and no persons
+MOST_GROUPS = 20  # values of a column of groups: more are persons, perhaps
+LEAST_ROWS = 20  # of a group in the mean
 MOST_REPEATS = 0.9  # of the rows may have another value, where rows belong together
+OFFERED = 3  # columns of groups
+ID = r"[^\W\d_]*[-_./]?(?!(19|20)\d\d[-/.]?\d\d[-/.]?\d\d)\d{5,}|[^\W\d]+[-_./]?\d+"  # or A_12
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ class Predictions:
 
     scores: (n, K), or (n,) of the class 1 of two. labels: (n,) numbers of the columns. kind: as
     `audit` takes it. beside: further columns that were asked for. kept: (rows of the file,) which
-    of them these are. note: which columns were taken for what.
+    of them these are. note: which columns were taken for what. offers: options for the others.
     """
 
     scores: Any
@@ -58,6 +61,7 @@ class Predictions:
     groups: Any = None
     names: list[str] | None = None
     note: str = ""
+    offers: str = ""
     beside: dict[str, Any] = field(default_factory=dict)
     kept: Any = None
 
@@ -134,6 +138,7 @@ def predictions(table: Table, options: Options) -> Predictions:
         groups=None if options.groups is None else table[options.groups][kept],
         beside={name: table[name][kept] for name in options.beside},
         note="; ".join(filter(None, text)),
+        offers=_offers(table, roles, options),
         kept=kept,
     )
 
@@ -142,25 +147,32 @@ def _note(table: Table, roles: Roles, options: Options) -> str:
     """What was taken for what."""
     text = f"labels from {short(roles.label)!r}, scores from {short(roles.scores)}"
     text += f", of the predictions in {roles.predicted!r}" if roles.predicted else ""
-    used = {*roles.scores, *roles.label, roles.predicted, *options.taken}
-    unused = [column for column in table.columns if column not in used]
-    text += f"; not used: {short(unused)}" if unused else ""
-    together = [c for c in unused if _repeats(table, c)]
-    if roles.answers and options.groups is None:
-        sorts = [c for c in unused if bare(c) in ("kind", "category", "subject", "task", "topic")]
-        sorts = [c for c in sorts if c not in together]
-        text += "".join(f"; --groups {shlex.quote(c)} judges each {c}" for c in sorts)
-    text += "".join(f"; --cluster {shlex.quote(c)} if its rows belong together" for c in together)
-    return text
+    unused = _unused(table, roles, options)
+    return text + (f"; not used: {short(unused)}" if unused else "")
 
 
-def _repeats(table: Table, column: str) -> bool:
-    """Whether a column is called after persons or sessions, of which many have several rows."""
-    called = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column)  # PatientID
-    if not parts(called) & names.TOGETHER or column in table.blocks:
-        return False
-    values = table[column].nunique()
-    return MOST_GROUPS < values <= MOST_REPEATS * len(table)
+def _unused(table: Table, roles: Roles, options: Options) -> list[str]:
+    return options.left(table, [*roles.scores, *roles.label, roles.predicted])
+
+
+def _offers(table: Table, roles: Roles, options: Options) -> str:
+    """Columns of few values as groups, and those of many that repeat as clusters, as options."""
+    groups, together = [], []
+    decided = guesses.decisions(table, roles.label, roles.scores)
+    for column in table.flat(_unused(table, roles, options)):
+        values = table[column].dropna()
+        called = parts(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column))  # PatientID
+        if called & names.NO_GROUP or column in decided or sets.fractional(values):
+            continue
+        count = values.nunique()
+        if 1 < count <= min(MOST_GROUPS, len(table) / LEAST_ROWS):
+            groups.append(f"--groups {shlex.quote(column)} judges each {column}")
+        elif MOST_GROUPS < count <= MOST_REPEATS * len(table):
+            named = called & names.TOGETHER or re.search(r"(id|nr|no|num|key|ref)$", column.lower())
+            if named or names.words(values.head(LEAST_ROWS)).str.fullmatch(ID).all():
+                together.append(f"--cluster {shlex.quote(column)} if its rows belong together")
+    groups = [] if options.groups else groups[:OFFERED]
+    return "; ".join([*groups, *together[:1]])
 
 
 # --- which columns ---

@@ -13,7 +13,7 @@ import pandas as pd
 from calibkit.auditing import questions, tables
 from calibkit.auditing.columns import Predictions, predictions
 from calibkit.auditing.names import LABELS, bare
-from calibkit.auditing.questions import Question, Unclear, Way, options_of
+from calibkit.auditing.questions import Options, Question, Unclear, Way, options_of
 
 __all__ = ["READING", "Predictions", "Question", "like", "paired", "read"]
 
@@ -32,32 +32,74 @@ def read(path: str | Path, *, labels: str | Path | None = None, **options: Any) 
     Raises FileNotFoundError, ValueError for what is no such file, and `Question`, a ValueError with
     the columns of the file and the command to type.
     """
+    reading = _Reading(Path(path), labels)
     chosen = options_of(**options)
     try:
-        return _read(Path(path), labels, chosen)
+        return reading.read(chosen)
     except Unclear as problem:
-        raise _question(Path(path), labels, chosen, problem) from None
+        raise reading.question(chosen, problem) from None
 
 
-def _read(path: Path, labels: str | Path | None, options: questions.Options) -> Predictions:
-    table = None
-    try:
-        table = tables.load(path, options)
-        if labels is not None:
-            column = _labels(Path(labels), len(table))
-            if len(column) != len(table):
+class _Reading:
+    """A file that is read until nothing is left to ask; its table is loaded once."""
+
+    def __init__(self, path: Path, labels: str | Path | None):
+        self.path, self.labels = path, labels
+        self.tables: dict[str, tables.Table] = {}
+
+    def table(self, options: Options) -> tables.Table:
+        layout = Options(**{name: getattr(options, name) for name in tables.LAYOUT})
+        if str(layout) not in self.tables:
+            self.tables[str(layout)] = tables.load(self.path, layout)
+        return self.tables[str(layout)]
+
+    def read(self, options: Options) -> Predictions:
+        table = None
+        try:
+            table = self.table(options)
+            if self.labels is not None:
+                column = _labels(Path(self.labels), len(table))
+                if len(column) != len(table):
+                    raise ValueError(
+                        f"labels must have as many rows as the scores, {len(table)}, got "
+                        f"{len(column)}"
+                    )
+                name = f"labels of {Path(self.labels).name}"
+                table = replace(table, entries={name: column, **table.entries})
+                options = replace(options, label=[name])
+            elif self.path.suffix.lower() == ".npy":
                 raise ValueError(
-                    f"labels must have as many rows as the scores, {len(table)}, got {len(column)}"
+                    f"{self.path.name} holds scores alone: name the labels, --labels FILE.npy"
                 )
-            name = f"labels of {Path(labels).name}"
-            table = replace(table, entries={name: column, **table.entries})
-            options = replace(options, label=[name])
-        elif path.suffix.lower() == ".npy":
-            raise ValueError(f"{path.name} holds scores alone: name the labels, --labels FILE.npy")
-        return predictions(table, options)
-    except Unclear as problem:
-        problem.table = problem.table or table
-        raise
+            return predictions(table, options)
+        except Unclear as problem:
+            problem.table = problem.table or table
+            raise
+
+    def question(self, options: Options, problem: Unclear) -> Question:
+        """The question with the commands that answer it, and what else would be asked then."""
+        asked: list[str] = []  # on the way that was tried last
+
+        def ways(problem: Unclear, before: Way, whys: list[str]) -> Iterator[tuple[Way, list[str]]]:
+            whys = asked[:] = [*whys, str(problem)]
+            for meant, needs in problem.ways if len(whys) <= TRIES else []:
+                words = ", and ".join(filter(None, [before.words, meant]))
+                way = Way(words, replace(before.options, **needs), before.sure and problem.sure)
+                try:
+                    yield replace(way, note=self.read(way.options).note), whys
+                except Unclear as more:
+                    yield from ways(more, way, whys)
+                except ValueError as error:
+                    asked[:] = [*whys, str(error)]
+
+        found: dict[str, tuple[Way, list[str]]] = {}  # a command may have several names
+        for way, whys in ways(problem, Way("", options), []):
+            one = found.pop(str(way.options), (way, whys))
+            found[str(way.options)] = min((way, whys), one, key=lambda pair: len(pair[0].words))
+        ordered = [*found.values()][: -questions.MOST_WAYS - 1 : -1]  # the likeliest first
+        why = ordered[0][1] if ordered else asked
+        able = [way for way, _ in ordered]
+        return Question(self.path, list(dict.fromkeys(why)), problem.table, able, self.labels)
 
 
 def _labels(path: Path, rows: int) -> pd.Series:
@@ -66,32 +108,12 @@ def _labels(path: Path, rows: int) -> pd.Series:
         frame = pd.read_csv(path, header=None, sep=None, engine="python", dtype=str)
         if len(frame.columns) == 1:
             return frame[0].iloc[int(len(frame) == rows + 1) :].reset_index(drop=True)
-    table = tables.load(path, questions.Options())
+    table = tables.load(path, Options())
     lists = table.flat(table.columns)
     named = [name for name in lists if bare(name) in LABELS] or lists
     if len(named) != 1:
         raise ValueError(f"{path.name} must hold one column of labels, got {table.columns[:8]}")
     return table[named[0]]
-
-
-def _question(path: Path, labels: Any, options: questions.Options, problem: Unclear) -> Question:
-    """The question with the commands that answer it, and what else would be asked then."""
-    why = [str(problem)]
-
-    def ways(problem: Unclear, before: Way, left: int) -> Iterator[Way]:
-        for meant, needs in problem.ways if left else []:
-            words = ", and ".join(filter(None, [before.words, meant]))
-            way = Way(words, replace(before.options, **needs), before.sure and problem.sure)
-            try:
-                yield replace(way, note=_read(path, labels, way.options).note)
-            except Unclear as more:
-                why.append(str(more))
-                yield from ways(more, way, left - 1)
-            except ValueError as error:
-                why.append(str(error))
-
-    found = list(ways(problem, Way("", options), TRIES))[-questions.MOST_WAYS :]
-    return Question(path, list(dict.fromkeys(why)), problem.table, found, labels)
 
 
 def like(given: Predictions, first: Predictions) -> Predictions:

@@ -36,6 +36,7 @@ SAMPLED = 5000  # rows that a likelihood is computed of
 MOST_VALUES = 50  # of a column that may be labels
 MOST_COLUMNS = 400  # that are searched for sets of columns
 USUAL = (*names.SCORES, *names.CONFIDENCES)
+CALLED = names.PARTS - names.DECISIONS - {"y", "class", "label", "out"}
 
 
 # --- labels and scores ---
@@ -108,17 +109,17 @@ def _sets(table: Any, left: list[str], values: list[str]) -> list[tuple[int, lis
     beside = names.BESIDE - {"no"}
     found += [(2, own) for own in sets.runs(table, [c for c in many if not parts(c) & beside])]
     for column in numeric:
-        sure = parts(column) & names.SURE and not parts(column) & names.BESIDE
-        if bare(column) in USUAL or sure:
+        called, odd = parts(column) & CALLED, parts(column) & names.BESIDE
+        if bare(column) in USUAL or (parts(column) & names.SURE and not odd):
             found.append((3, [column]))
-        elif column in many and fractional(table[column]) and not parts(column) & names.BESIDE:
-            found.append((3 + (not parts(column) & (names.PARTS - {"y", "class"})), [column]))
+        elif column in many and not odd and (called or fractional(table[column])):
+            found.append((3 if called and fractional(table[column]) else 4, [column]))
     return found
 
 
 def label(table: Any, named: list[str], scores: list[str] | None, options: Options) -> Unclear:
     """The question which column holds the labels."""
-    why = "no column of labels is clear: name it with --label COLUMN, or their file, --labels FILE"
+    why = "no column has a usual name for labels: say --label COLUMN, or --labels FILE"
     if named:
         best = truth(table, named, scores, options).get("label", named[:1])
         why = f"the labels may be{listed(named)}\n  which differ: say which, --label"
@@ -200,8 +201,8 @@ def scores(table: Any, label: list[str], able: list[list[str]], options: Options
     if able:
         why = f"the scores may be{listed(typed)}\n  say which, --scores"
     else:
-        why = "no column of scores is clear: name one column of scores, or one a class in the "
-        why += "order of the classes, with --scores"
+        why = "no column has a usual name for scores: say --scores COLUMN, or a column for each "
+        why += "class, in their order"
     if not found:
         several = typed.items() if unsure else ()
         return Unclear(why, *((f"the scores are {words}", how) for words, how in several))
@@ -255,10 +256,13 @@ def of_what(table: Any, label: list[str], score: str, why: str, **more: Any) -> 
     """The question what one score is of: a label, or the predictions of a column."""
     words, own = words_of(table, label), np.asarray(table[score], float)
     values, able = sorted(set(words.dropna())), decisions(table, label, [score])
-    why += ": say which label it is of, --positive, or of which column of predictions, --predicted"
+    why += (
+        f": of which of them is {score!r}? Say it with --positive, or with --predicted COLUMN if "
+    )
+    why += "it is the confidence of a prediction"
     right = len(values) == 2 and {*map(str.casefold, values)} <= {*names.POSITIVE, *names.NEGATIVE}
     if right and not able and bare(score) in names.CONFIDENCES:
-        why += f"; or if {label[0]!r} says what is right, --kind confidence"
+        why += f"; if {label[0]!r} says whether an answer is right, --kind confidence"
         if {*values} != {"0", "1"}:  # words: of what, the name says
             judged = parts(label[0]) & names.JUDGED or "correct" in map(str.casefold, values)
             how = more | {"label": label, "kind": "confidence"}
@@ -267,7 +271,7 @@ def of_what(table: Any, label: list[str], score: str, why: str, **more: Any) -> 
     for value in values if len(values) == 2 else []:
         found, z = area(own, (words == value).to_numpy())
         how = {"positive": value} | ({"columns_as_named": True} if z < -LIKELY else {})
-        ways.append((f"{score!r} is of {value!r}, area under the ROC curve {found:.2f}", how))
+        ways.append((f"{score!r} is of {value!r} (AUC {found:.2f})", how))
     for column in able[:1]:
         ways.append((f"{score!r} is the confidence of {column!r}", {"predicted": column}))
     ways = [(text, more | how) for text, how in ways]
@@ -301,7 +305,7 @@ def meaning(table: Any, score: str, label: list[str], able: list[str]) -> dict[s
 
 def right_or_class(table: Any, mark: str, own: list[str]) -> Unclear:
     """The question whether `correct` says if the largest score is right, or which class is."""
-    why = f"{mark!r} may say whether the largest of {short(own)} is right, or which of them is"
+    why = f"{mark!r} may say whether the largest of {short(own)} is right, or which is true"
     right = (f"{mark!r} says what is right", {"label": [mark], "kind": "confidence"})
     if len(own) != 2:
         return Unclear(why, right)
@@ -325,7 +329,7 @@ def pairs(words: pd.Series, predicted: pd.Series) -> Unclear:
     why = (
         f"labels, such as {words.iloc[0]!r}, and predictions, such as {predicted.iloc[0]!r}, have "
         f"no value in common: pair them as --classes PREDICTION=LABEL,PREDICTION=LABEL, or name "
-        f"others with --label and --predicted"
+        f"other columns"
     )
     if len(labels) != len(own):
         return Unclear(why)
@@ -346,8 +350,8 @@ def classes(
 ) -> Unclear:
     """The question which label each column of scores stands for."""
     why = (
-        f"labels name {unknown[:5]}, which are none of the classes {own[:8]}: say which label each "
-        f"column of scores stands for, in their order, with --classes"
+        f"the labels {short(unknown)} are none of {short(own)}, as the columns of scores are "
+        f"called: say the label of each of these columns, in their order, with --classes"
     )
     if words.nunique() > len(own):
         if len(unknown) > 1 or not _is_whole(unknown[0]):

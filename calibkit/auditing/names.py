@@ -59,12 +59,14 @@ BESIDE = _set(  # of columns that are neither labels nor scores
     seed rank entropy loss year resample number nr no usage count cutoff margin
     """
 )
-SURE = _set("confidence conf certainty sureness")  # one of them in a name: a confidence, perhaps
+SURE = _set("confidence conf certainty sureness rating")  # in a name: a confidence, perhaps
 TOGETHER = _set(  # of columns whose equal values mark rows that belong together
-    """patient user subject session person customer client participant speaker author donor
-    household account
+    """patient user subject session person customer cust client participant speaker author donor
+    household account acct kunde konto
     """
 )
+NO_GROUP = BESIDE - {"id", "number", "nr", "no"} | DECISIONS
+NO_GROUP |= _set("answer reply output question prompt text correct acc match label class score")
 JUDGED = _set(  # of columns that say, by two words, whether an answer is right
     """verdict judge judged judgement judgment grade graded correct right match matched pass passed
     solved success hit

@@ -125,11 +125,17 @@ class Way:
     sure: bool = True
     note: str = ""
 
+    @property
+    def brief(self) -> str:
+        """What is read, without what is not."""
+        parts = self.note.split("; ")
+        return "; ".join(part for part in parts if not part.startswith(("not used", "--")))
+
 
 class Question(ValueError):
     """A file that needs an answer: why, its columns, and the command that gives it.
 
-    ways: the commands, the likeliest last, none where nothing can be proposed.
+    ways: the commands, the likeliest first, none where nothing can be proposed.
     """
 
     def __init__(self, path: Any, why: list[str], table: Any, ways: list[Way], labels: Any = None):
@@ -142,16 +148,27 @@ class Question(ValueError):
     @property
     def answer(self) -> Options | None:
         """The likeliest options."""
-        return self.ways[-1].options if self.ways and self.ways[-1].sure else None
+        return self.ways[0].options if self.ways and self.ways[0].sure else None
 
     def text(self, more: Sequence[str] = (), program: str = "calibkit") -> str:
-        """Why, the columns, and the commands to type, with further arguments."""
-        lines, labels = [], [] if self.labels is None else ["--labels", str(self.labels)]
-        for way in self.ways:
+        """Why, the columns, and the commands to type, with further arguments.
+
+        Of several ways the likeliest alone is a command, the last line.
+        """
+        labels = [] if self.labels is None else ["--labels", str(self.labels)]
+
+        def command(way: Way) -> list[str]:
             words = ["audit", str(self.path), *labels, *typed(way.options), *more]
-            meant = way.words if len(self.ways) > 1 and way.words else "this is what they are"
-            lines += [f"Type, if {meant} ({way.note}):", f"  {program} {shlex.join(words)}"]
-        if self.ways and not self.ways[-1].sure:
+            return [f"  {program} {shlex.join(words)}"]
+
+        lines, sure = [], self.answer is not None
+        if sure and len(self.ways) > 1:
+            lines = ["It may be one of these, the likeliest first:"]
+            lines += [f"  {way.words}: {shlex.join(typed(way.options))}" for way in self.ways]
+        for way in self.ways[: 1 if sure else None]:
+            meant = "for the first" if lines and sure else f"if {way.words or 'this is right'}"
+            lines += [f"Type, {meant} ({way.brief}):", *command(way)]
+        if self.ways and not sure:
             what = "Whether this" if len(self.ways) == 1 else "Which of them"
             lines.append(f"{what} is so the file does not say: look at where it comes from.")
         return "\n".join([*self.lines, *lines])
@@ -191,7 +208,9 @@ def _shown(table: Any) -> list[str]:
     told = f" ({'; '.join(table.told)})" if table.told else ""
     lines = [f"{table.file} has the columns{told}"]
     for column in table.columns[:LISTED_COLUMNS]:
-        cells = [str(cell)[:24] for cell in table[column].iloc[:3]]
+        cells = [
+            f"{c:.6g}" if isinstance(c, float) else str(c)[:24] for c in table[column].iloc[:3]
+        ]
         lines.append(f"  {column}: {', '.join(cells)}")
     left = len(table.columns) - LISTED_COLUMNS
     return [*lines, f"  ... and {left} more"] if left > 0 else lines

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import torch
 
@@ -10,6 +12,7 @@ from calibkit.auditing import names
 from calibkit.auditing.questions import Options, Unclear, joined
 from calibkit.auditing.scores import ROUNDING, Content
 
+MOST_POINTS = 10_000  # at the end of a scale that is offered
 CALLED = {
     "probs": "probabilities",
     "logits": "logits",
@@ -22,8 +25,14 @@ def decided(
     matrix, found: Content, columns: list[str], options: Options, *, answers: bool
 ) -> tuple[str, str]:
     """The kind of scores, and what is to be said of it; raises `Unclear` where none is sure."""
-    asked = None if options.kind == "confidence" else options.kind
-    kind = (_one if matrix.shape[1] == 1 else _many)(matrix, found, columns, asked, answers)
+    asked, of_answers = options.kind, options.kind == "confidence"
+    if of_answers:  # what the scores are is not said
+        asked = None
+    if matrix.shape[1] > 1:
+        kind = _many(matrix, found, columns, asked)
+    else:
+        per_cent = {"scale": 100.0} if of_answers else {"kind": "percent"}
+        kind = _one(matrix, found, columns, asked, answers, per_cent)
     note = f"divided by {options.scale:g}" if options.scale is not None else ""
     divided = ", divided by 100" if kind == "percent" else ""
     return kind, note or (f"taken as {CALLED[kind]}{divided}" if kind != "probs" else "")
@@ -38,7 +47,7 @@ def scaled(matrix, kind: str, single: bool):
     return np.clip(matrix, 0, 1) if kind == "probs" and single else matrix
 
 
-def _many(matrix, found: Content, columns: list[str], asked: str | None, answers: bool) -> str:
+def _many(matrix, found: Content, columns: list[str], asked: str | None) -> str:
     """The kind of K columns of scores."""
     said, held, (least, most) = names.kind_of(columns), _held(found), found.ends
     text = (
@@ -106,8 +115,10 @@ def _demand_whole(matrix, off: np.ndarray, share: float) -> None:
     )
 
 
-def _one(matrix, found: Content, columns: list[str], asked: str | None, answers: bool) -> str:
-    """The kind of one column of scores."""
+def _one(
+    matrix, found: Content, columns: list[str], asked: str | None, answers: bool, per_cent: dict
+) -> str:
+    """The kind of one column of scores. per_cent: the options that say so."""
     (column,), scores = columns, np.asarray(matrix, np.float64)[:, 0]
     low, high = found.low, found.high
     inside = low >= -ROUNDING and high <= 1 + ROUNDING
@@ -133,23 +144,36 @@ def _one(matrix, found: Content, columns: list[str], asked: str | None, answers:
         kind = "percent" if said == "percent" and high > 0 and scores.mean() > 0.5 else "probs"
         raise Unclear(f"{text}: say --kind {kind}, or --kind {said}", kind=kind)
     whole = bool((scores == np.round(scores)).all())
-    ways: dict[str, dict] = {"logits": {"kind": "logits"}} if low < 0 or fits["percent"] else {}
+    text += ", which are no probabilities: say what they are, --kind or --scale"
+    ways: dict[str, dict] = {}
+    if not answers and (low < 0 or fits["percent"]):
+        ways["logits"] = {"kind": "logits"}
     if high <= 0:
         ways["logarithms of probabilities"] = {"kind": "logprobs"}
     of_ten = low >= 0 and high <= 10 and whole
     if fits["percent"] and not (of_ten and answers):  # nobody is 10 % sure of every answer at most
-        ways["per cent"] = {"kind": "percent"}
+        ways["per cent"] = per_cent
     if of_ten:
-        top = 10 if high > 5 else 5
-        ways[f"from 0 to {top}"] = {"scale": float(top)}
+        ways[f"from 0 to {_top(high)}"] = {"scale": float(_top(high))}
     likely = high <= 20 and not whole and said != "probs" if fits["percent"] else True
-    if likely and not answers and ways:
+    if likely and "logits" in ways:
         ways["logits"] = ways.pop("logits")
-    raise Unclear(
-        f"{text}, which are no probabilities: say what they are, --kind, or what they are divided "
-        f"by, --scale, or name another column with --scores",
-        *((f"the scores are {words}", how) for words, how in ways.items()),
-    )
+    if low >= 0 and not fits["percent"]:  # points
+        top = _top(high)
+        text += (
+            f". Points of a scorecard become probabilities by its own formula, in Python such as "
+            f"table[{column!r}] = 1 / (1 + numpy.exp((table[{column!r}] - 600) / 50))"
+        )
+        if low <= top / 10 and top / 2 <= high <= MOST_POINTS:
+            raise Unclear(
+                text, (f"{column!r} is from 0 to {top}", {"scale": float(top)}), sure=False
+            )
+    raise Unclear(text, *((f"{column!r} is {words}", how) for words, how in ways.items()))
+
+
+def _top(high: float) -> int:
+    """The end of a scale on which this is the highest value: 5, 10, 100, 1000, ..."""
+    return 5 if high <= 5 else 10 ** math.ceil(math.log10(high) - 1e-9)
 
 
 def _demand_one_unit(scores: np.ndarray, column: str) -> None:

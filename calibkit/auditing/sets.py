@@ -69,8 +69,7 @@ def label_column(table: Any, label: list[str]) -> pd.Series:
 
 def words_of(table: Any, label: list[str]) -> pd.Series:
     """(n,) the labels as words, NaN where there is none."""
-    column = label_column(table, label)
-    return names.words(column).where(column.notna().to_numpy())
+    return table.words(label[0]) if len(label) == 1 else names.words(label_column(table, label))
 
 
 # --- by their names ---

@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from calibkit import validate
+from calibkit.auditing import names
 from calibkit.auditing.names import RECORD, SCORES, bare
 from calibkit.auditing.questions import Unclear
 
@@ -34,6 +35,7 @@ MISSING = (
 )
 SPACES = r"\s+"
 NUMBER = r"[-+]?[\d.,]*\d[\d.,]*([eE][-+]?\d+)?\s*%?"
+LAYOUT = ("columns", "encoding", "missing", "plain_quotes", "joined_lines")  # options
 MOSTLY = 0.9  # of the cells are numbers: then the others are missing ones
 MOST = 1000  # entries of a list that become columns of their own
 
@@ -77,6 +79,7 @@ class Table:
             if np.ndim(array) == 2
         }
         self.columns = [c for name in self.entries for c in self.blocks.get(name, [name])]
+        self._words: dict[str, pd.Series] = {}
         self._inside = {
             column: (name, place)
             for name, own in self.blocks.items()
@@ -91,6 +94,13 @@ class Table:
         """The blocks of floating numbers among some columns."""
         named = ((self.entries[name], own) for name, own in self.blocks.items())
         return [own for array, own in named if own[0] in columns and array.dtype.kind == "f"]
+
+    def words(self, column: str) -> pd.Series:
+        """(n,) the values as words, NaN where there is none."""
+        if column not in self._words:
+            values = self[column]
+            self._words[column] = names.words(values).where(values.notna().to_numpy())
+        return self._words[column]
 
     def demand(self, name: str, remedy: str = "") -> None:
         """Raise ValueError where there is no such column, with the nearest name."""
@@ -256,8 +266,33 @@ def _layout(text: str, name: str, options: Any) -> tuple[list[str], str, bool, l
     second = _cells(lines[1], apart) if len(lines) > 1 else []
     if len(second) == len(first) + 1:
         first = ["", *first] if second[-1] else [*first, ""]
+    _demand_one_header(lines, apart, name)
     header = [cell.strip() or f"Unnamed: {place}" for place, cell in enumerate(first)]
     return lines[1:], apart, comma, header
+
+
+def _demand_one_header(lines: list[str], apart: str, name: str) -> None:
+    """Refuse further lines of names, types or units below the header."""
+    head, *rows = (_cells(line, apart) for line in lines[:9])
+    if len({len(row) for row in rows}) > 1 or len(rows) < 4 or apart == SPACES:
+        return
+    numeric = [k for k in range(len(rows[0])) if all(_is_number(row[k]) for row in rows[2:])]
+    second, third = ([row[k] for k in numeric] for row in rows[:2])
+    plain = set(second) <= set(MISSING) or re.fullmatch("[:+ -]*", "".join(second))
+    if plain or any(map(_is_number, second)):
+        return
+    further = 1 + all(cell == "" or not (_is_number(cell) or cell in MISSING) for cell in third)
+    named = len(set(head)) < len(head) or "" in head  # by both lines together
+    rows_left_out = [*range(1 + named, 1 + further)]
+    how = f", header=[0, 1], skiprows={rows_left_out}" if named else f", skiprows={rows_left_out}"
+    join = '\ntable.columns = ["_".join(w for w in c if "Unnamed" not in w) for c in table.columns]'
+    raise ValueError(
+        _python(
+            f"{name} has {1 + further} lines of names, where one is read. In Python these lines "
+            f"keep one:",
+            f'table = pandas.read_csv("{name}", sep={apart!r}{how}){join if named else ""}',
+        )
+    )
 
 
 def _apart(head: str) -> str:
@@ -411,7 +446,7 @@ def _flatten_list(cells: list, name: str, found: dict[str, Any]) -> None:
         found[name] = None
     elif len(cells) == 1:
         _flatten(cells[0], name, found)
-    elif all(isinstance(cell, Number) for cell in cells) or _words(cells):
+    elif _numbers(cells) or _words(cells):
         found[name] = cells
     elif all(isinstance(cell, dict) for cell in cells) and (pairs := _pairs(cells)):
         own = all(bare(key) in RECORD for key in pairs)
@@ -420,6 +455,12 @@ def _flatten_list(cells: list, name: str, found: dict[str, Any]) -> None:
     elif len(cells) <= MOST:
         for place, cell in enumerate(cells):
             _flatten(cell, f"{name}_{place}", found)
+
+
+def _numbers(cells: list) -> bool:
+    """Whether all are numbers, or all true or false."""
+    of_kind = {isinstance(cell, bool) for cell in cells}
+    return len(of_kind) == 1 and all(isinstance(cell, Number) for cell in cells)
 
 
 def _words(cells: list) -> bool:

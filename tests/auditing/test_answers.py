@@ -79,7 +79,7 @@ def by_hand(path):
 def test_three_layouts_give_the_same_audit(tmp_path):
     paths = [harness(tmp_path / "a.jsonl"), helm(tmp_path / "b.jsonl"), by_hand(tmp_path / "c.csv")]
     found = [check(path) for path in paths]
-    assert "--groups subject judges each subject" in found[0].note
+    assert "--groups subject judges each subject" in found[0].offers
     measures = audit_files(paths[0]).measures
     own = calibkit.audit(SAID, RIGHT, kind="confidence").measures
     assert measures["ece"].value == pytest.approx(own["ece"].value, abs=1e-12)
@@ -135,10 +135,10 @@ TWO_MARKS = {"acc": RIGHT, "acc_norm": WRONG_WAY}
          "such as '90%', and others without %"),
         ({"confidence": ["high", "low"] * (N // 2), "correct": RIGHT},
          "holds texts, such as 'high'"),
-        ({"confidence": SAID, "answer": TARGET, "prediction": PREDICTED}, "no column of labels"),
+        ({"confidence": SAID, "answer": TARGET, "prediction": PREDICTED}, "usual name for labels"),
         ({"p_A": SAID, "p_B": 1 - SAID, "correct": RIGHT},
          "whether the largest of p_A, p_B is right"),
-        ({"acc": RIGHT, "target": TARGET}, "no column of scores"),
+        ({"acc": RIGHT, "target": TARGET}, "usual name for scores"),
     ],
 )  # fmt: skip
 def test_what_is_not_clear_is_asked(tmp_path, columns, asks):

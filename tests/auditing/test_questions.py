@@ -133,6 +133,9 @@ FORMS = TOOLS | {
                            for y, p in zip(Y3, P3, strict=True)), THREE),
     "sentiment.csv": (csv(sentiment=Y, label=np.where(DECIDED, "POSITIVE", "NEGATIVE"),
                           score=SIDE), SIDED),
+    "older_harness.jsonl": (jsonl(map(older_harness, range(N))), THREE),
+    "rated.csv": (csv(self_rating=TENTHS.astype(int),
+                      is_correct=np.where(HITS.labels, "Yes", "No")), SPOKEN),
     "accepted.jsonl": (jsonl({"label": "A", "score": float(q), "answer": ["reject", "accept"][y]}
                              for q, y in zip(Q, Y, strict=True)), TWO),
     "of_ten_written.jsonl": (jsonl({"confidence": f"{c:g}/10", "correct": bool(r)}
@@ -282,7 +285,7 @@ def test_a_model_worse_than_chance_is_read_one_way_or_the_other(columns, tmp_pat
     read = [files.read(tmp_path / "worse.csv", **typed(shlex.split(one))) for one in commands]
     hits = [np.mean(probabilities(one)[0].argmax(1) == one.labels) for one in read]
     assert len(hits) == 2
-    assert hits[0] < 0.5 < hits[1]
+    assert hits[1] < 0.5 < hits[0]
 
 
 # --- what people met ---
@@ -349,13 +352,104 @@ def test_codes_of_a_weak_model_are_offered_in_the_order_of_the_columns(tmp_path)
     assert asked.value.answer is None
 
 
-@pytest.mark.parametrize("column", ["patient_id", "user", "Subject", "sessionID"])
-def test_rows_of_one_person_are_noticed(column, tmp_path):
-    path = tmp_path / "rows.csv"
-    csv(**{column: np.arange(N) // 4}, label=Y, p=Q)(path)
-    assert f"--cluster {column} if its rows belong together" in files.read(path).note
-    csv(**{column: np.arange(N)}, label=Y, p=Q)(path)
-    assert "--cluster" not in files.read(path).note
+SORTS = np.array(["retail", "SME", "card"])[np.arange(N) % 3]
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "offered"),
+    [
+        ("patient_id", np.arange(N) // 4, "--cluster patient_id if its rows belong together"),
+        ("Subject", np.arange(N) // 4, "--cluster Subject if its rows belong together"),
+        ("sessionID", np.arange(N) // 4, "--cluster sessionID if its rows belong together"),
+        ("Kundennr", 700 + np.arange(N) // 4, "--cluster Kundennr if its rows belong together"),
+        ("cust", 700 + np.arange(N) // 4, "--cluster cust if its rows belong together"),
+        ("debtor", 1_000_000 + np.arange(N) // 4, "--cluster debtor if its rows belong together"),
+        ("wer", [f"P{k // 4:03d}" for k in range(N)], "--cluster wer if its rows belong together"),
+        ("wer", [f"P{k:03d}" for k in range(N)], ""),  # each once
+        ("stand", np.arange(20240101, 20240101 + N) // 4 * 4, ""),  # a date
+        ("bureau_score", 700 + np.arange(N) // 4, ""),
+        ("segment", SORTS, "--groups segment judges each segment"),
+        ("Art der Kunden", SORTS, "--groups 'Art der Kunden' judges each Art der Kunden"),
+        ("region", np.arange(N) % 4, "--groups region judges each region"),
+        ("fold", np.arange(N) % 4, ""),
+        ("prediction", DECIDED, ""),
+    ],
+)  # fmt: skip
+def test_groups_and_clusters_are_offered(column, values, offered, tmp_path):
+    csv(**{column: values}, label=Y, p=Q)(tmp_path / "rows.csv")
+    assert files.read(tmp_path / "rows.csv").offers == offered
+
+
+POINTS = (1000 * Q).round()
+
+
+@pytest.mark.parametrize(
+    ("columns", "truth", "words"),
+    [
+        ({"SCORE": POINTS.astype(int), "DEFAULT": np.where(Y, "Y", "N")}, one(POINTS / 1000, Y),
+         "--scale 1000"),
+        ({"risk_score": POINTS.astype(int), "bad": Y}, one(POINTS / 1000, Y), "--scale 1000"),
+        ({"label": Y, "score": (600 - 20 * np.log(Q.clip(0.01, 0.99))).round()}, None,
+         "table['score'] = 1 / (1 + numpy.exp(("),
+    ],
+)  # fmt: skip
+def test_points_are_divided_or_have_a_line_of_python(columns, truth, words, tmp_path):
+    csv(**columns)(tmp_path / "points.csv")
+    with pytest.raises(Question) as asked:
+        files.read(tmp_path / "points.csv")
+    assert words in str(asked.value)
+    commands = re.findall(r"calibkit audit .*", str(asked.value))
+    assert len(commands) == (truth is not None)
+    for command in commands:
+        found = files.read(tmp_path / "points.csv", **typed(shlex.split(command)))
+        assert numbers(*probabilities(found)) == pytest.approx(truth.numbers(), abs=1e-9)
+
+
+@pytest.mark.parametrize("label", ["outcome", "y_true"])
+def test_the_likelier_of_two_sides_is_said_first_with_the_auc_of_each(label, tmp_path):
+    csv(prob_good=1 - Q, **{label: np.where(Y, "default", "no default")})(tmp_path / "side.csv")
+    with pytest.raises(Question) as asked:
+        files.read(tmp_path / "side.csv")
+    first, second = re.findall(r"is of '(.*)' \(AUC (.*)\): ", str(asked.value))
+    assert (first[0], second[0]) == ("no default", "default")
+    assert float(first[1]) == pytest.approx(1 - float(second[1]), abs=0.011)
+    assert float(first[1]) > 0.5
+    (command,) = re.findall(r"calibkit audit .*", str(asked.value))
+    assert typed(shlex.split(command))["positive"] == "no default"
+
+
+def test_no_command_is_printed_twice(tmp_path):
+    path = tmp_path / "judged.csv"
+    verdict = np.where(HITS.labels, "CORRECT", "INCORRECT")
+    csv(confidence=TENTHS.astype(int), judge=verdict, model="m")(path)
+    with pytest.raises(Question) as asked:
+        files.read(path)
+    assert [way.options.scale for way in asked.value.ways] == [10]
+
+
+BELOW = "\n".join(
+    f"{w},{p[0]!r},{p[1]!r},{p[2]!r}" for w, p in zip(WORDS, P3.tolist(), strict=True)
+)
+HEAD = ",".join(["label", *NAMES])
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        f"{HEAD}\nd,c,c,c\nclass,,,",  # of Orange
+        f"{HEAD}\ndiscrete,continuous,continuous,continuous\nclass,,,",
+        f"{HEAD}\n-,%,%,%",
+        f",prob,prob,prob\n{HEAD}",  # of pandas
+    ],
+)
+def test_several_lines_of_names_have_lines_of_python_that_keep_one(head, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("names.csv").write_text(f"{head}\n{BELOW}\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="lines of names, where one is read") as refused:
+        files.read("names.csv")
+    exec("\n".join(line[2:] for line in str(refused.value).splitlines()[1:]))
+    found, _ = follow(Path("predictions.csv"))
+    assert numbers(*probabilities(found)) == pytest.approx(THREE.numbers(), abs=1e-9)
 
 
 def test_the_command_is_printed_as_it_was_typed(tmp_path, capsys, monkeypatch):
@@ -375,20 +469,3 @@ def test_other_forms_are_answered_with_lines_of_python(ending, tmp_path):
     path.write_bytes(b"something")
     with pytest.raises(ValueError, match=r"in Python with these lines:\n  import pandas"):
         files.read(path)
-
-
-def test_a_list_of_a_number_and_a_boolean_has_no_names_beside_it(tmp_path):
-    jsonl(map(older_harness, range(N)))(tmp_path / "samples.jsonl")
-    scores = [f"resps_{k}_0" for k in range(3)]
-    found = files.read(tmp_path / "samples.jsonl", scores=scores, kind="logits")
-    assert numbers(*probabilities(found)) == pytest.approx(THREE.numbers(), abs=1e-9)
-
-
-def test_whole_numbers_up_to_ten_beside_hits_are_no_per_cent(tmp_path):
-    path = tmp_path / "rated.csv"
-    csv(self_rating=TENTHS.astype(int), is_correct=np.where(HITS.labels, "Yes", "No"))(path)
-    with pytest.raises(Question) as asked:
-        files.read(path, scores="self_rating")
-    assert len(asked.value.ways) == 1
-    found = files.read(path, scores="self_rating", scale=10)
-    assert numbers(*probabilities(found)) == pytest.approx(SPOKEN.numbers(), abs=1e-9)

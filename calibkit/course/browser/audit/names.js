@@ -20,8 +20,6 @@ export const SCORE_NAMES = words(`p prob probs proba probability probabilities s
 export const PART_WORDS = words(`cats class conf confidence confidences label log logit logits logprob logprobs out
   output p pct percent pred predicted prediction predictions preds prob proba probabilities probability probs score
   scored scores sigmoid softmax y`);
-export const TOGETHER_WORDS = words(`account author client customer donor household participant patient person session
-  speaker subject user`);
 const STATED_KINDS = {
   percent: words("% pct percent percentage"),
   logprobs: words("logp logprob logprobs"),
@@ -37,7 +35,7 @@ export function bare(name) {
 }
 
 // The words of a name, without numbers.
-export const partsOf = (name) => bare(name).replace(/log_?p(rob)?s?(?=_|$|[0-9])/g, "logprob")
+const partsOf = (name) => bare(name).replace(/log_?p(rob)?s?(?=_|$|[0-9])/g, "logprob")
   .split(/[_\d]+/).filter(Boolean);
 
 // Whether a name is of words that stand beside a class.

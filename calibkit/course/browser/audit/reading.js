@@ -4,8 +4,7 @@
 //   read(table, asked) -> { scores, classes, labels, kind, names, groups, costs, told, rows }
 // scores: a Float64Array of n rows of `classes` numbers, one class of one column. kind: "probs",
 // "logits", or "confidence" of what a row predicts. rows: the places of the rows in the file.
-import { POSITIVE, TOGETHER_WORDS, bare, knownPositive, partsOf, shortList, statedKind, wordsIn }
-  from "./names.js";
+import { POSITIVE, knownPositive, shortList, statedKind, wordsIn } from "./names.js";
 import { ask, refuse, unsure } from "./refusals.js";
 import { checkClasses, checkOne } from "./checks.js";
 import { contentOf, sumsTo } from "./content.js";
@@ -14,7 +13,6 @@ import { inOrder, quoted } from "./python_words.js";
 
 const KIND_WORDS = { logits: "logits", percent: "per cent, divided by 100" };
 const NO_LABEL = -100;
-const SORTS = ["kind", "category", "subject", "task", "topic"]; // of answers
 
 export function read(table, asked) {
   if (table.columns.length < 2 || !table.length) unsure("The table has no two columns, or no row.");
@@ -38,25 +36,8 @@ export function read(table, asked) {
 
 function toldOf(table, found, asked) {
   const unused = table.names.filter((name) => ![...found.scores, found.label, asked.groups].includes(name));
-  const together = unused.filter((name) => holdsPersons(table.of(name)));
-  const sorts = unused.filter((name) => SORTS.includes(bare(name)) && !together.includes(name));
-  if (found.answers && asked.groups === null && sorts.length) {
-    unsure("Answers of several kinds are judged kind by kind by the command, with --groups.");
-  }
   return `labels from ${quoted(found.label)}, scores from ${shortList(found.scores)}`
-    + (unused.length ? `; not used: ${shortList(unused)}` : "")
-    + together.map((name) => `; --cluster ${posix(name)} if its rows belong together`).join("");
-}
-
-// A word as a shell of Linux takes it.
-const posix = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\"'\"'")}'`);
-
-// Whether a column is called after persons or sessions, of which many have several rows.
-function holdsPersons(column) {
-  const parts = partsOf(column.name.replace(/(?<=[a-z])(?=[A-Z])/g, "_"));
-  if (!parts.some((word) => TOGETHER_WORDS.has(word))) return false;
-  const values = new Set(column.filled().map((row) => column.text(row))).size;
-  return values > 20 && values <= 0.9 * column.length;
+    + (unused.length ? `; not used: ${shortList(unused)}` : "");
 }
 
 // The rows that lack nothing; others are refused, unless they may be left out.

@@ -45,6 +45,11 @@ export function readText(text) {
   if (odd >= 0) {
     unsure(`Row ${odd} has ${rows[odd].length} values below ${names.length} names (the first row is 0).`);
   }
+  const numeric = names.map((_, k) => k).filter((k) => rows.slice(2, 8).every((row) => NUMBER.test(row[k].trim())));
+  const second = numeric.map((k) => rows[0][k].trim());
+  if (rows.length > 3 && second.some((cell) => !MISSING.includes(cell)) && !second.some((cell) => NUMBER.test(cell))) {
+    unsure("There are several lines of names.");
+  }
   const drawn = rows.slice(0, 3).some((row) => /^[:+ -]*---[:+ -]*$/.test(row.join("")));
   const again = rows.some((row) => row.every((cell, k) => cell.trim() === names[k]));
   if (drawn || again) unsure("Not every row is one of values.");
