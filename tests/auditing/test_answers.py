@@ -154,9 +154,6 @@ def test_fractions_among_per_cent_are_refused(tmp_path):
         files.read(path, kind="percent")
 
 
-# --- by kind of question ---
-
-
 # --- what to look up ---
 
 

@@ -10,11 +10,7 @@ export function estimate(value, [low, high] = NONE) {
   return { value, low, high, known: !Number.isNaN(low) && !Number.isNaN(high), clear: low > 0 || high < 0 };
 }
 
-export function meanOf(values) {
-  let sum = 0;
-  for (const value of values) sum += value;
-  return sum / values.length;
-}
+export const meanOf = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 // Wilson's interval of a share.
 export function shareEnds(hits, count) {

@@ -5,16 +5,15 @@ import { quoted } from "./python_words.js";
 import { unsure } from "./refusals.js";
 
 export function tableOfRecords(text) {
-  const records = parsed(text.replace(/^\ufeff/, "").trim()), names = [];
-  const known = new Set();
+  const records = parsed(text.replace(/^\ufeff/, "").trim()), known = new Set();
   for (const record of records) {
     if (record === null || typeof record !== "object" || Array.isArray(record)) unsure("A line is no JSON record.");
     for (const name of Object.keys(record)) {
       if (/^\d+$/.test(name)) unsure("A name is a number, and JavaScript forgets the order of such names.");
-      if (!known.has(name)) names.push(name);
       known.add(name);
     }
   }
+  const names = [...known];
   if (new Set(names.map((name) => name.trim())).size < names.length) unsure("Two names differ by blanks alone.");
   return new Table(names.map((name) => columnOf(name, records)), records.length);
 }

@@ -47,12 +47,10 @@ export function readText(text) {
   }
   const numeric = names.map((_, k) => k).filter((k) => rows.slice(2, 8).every((row) => NUMBER.test(row[k].trim())));
   const second = numeric.map((k) => rows[0][k].trim());
-  if (rows.length > 3 && second.some((cell) => !MISSING.includes(cell)) && !second.some((cell) => NUMBER.test(cell))) {
-    unsure("There are several lines of names.");
-  }
+  const named = second.some((cell) => !MISSING.includes(cell)) && !second.some((cell) => NUMBER.test(cell));
   const drawn = rows.slice(0, 3).some((row) => /^[:+ -]*---[:+ -]*$/.test(row.join("")));
   const again = rows.some((row) => row.every((cell, k) => cell.trim() === names[k]));
-  if (drawn || again) unsure("Not every row is one of values.");
+  if (drawn || again || (named && rows.length > 3)) unsure("Not every row is one of values.");
   const comma = apart !== "," && lines.slice(start + 1, start + 60).some((line) => /\d,\d/.test(line));
   return { names, rows, comma, lost: MISSING.filter((word) => !names.some((name) => ends(name, word))) };
 }
