@@ -1,7 +1,7 @@
 """The register of claims, notebooks/register.toml: what is compared, and what word it gets.
 
-A comparison is written there before it is judged. `judge` knows five words, by size and not by
-whether a difference is zero:
+A comparison is written there before it is judged. `judge` gives the words of
+`verdicts.REGISTERED`, by size and not by whether a difference is zero:
 
 | word         | the interval lies                                                               |
 |--------------|---------------------------------------------------------------------------------|
@@ -22,15 +22,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from scipy import stats
 
 from calibkit import validate
 from calibkit.course import checkout
-from calibkit.course.verdicts import DIRECTIONS, Direction, interval
+from calibkit.course.verdicts import DIRECTIONS, Direction, Rule, interval
 
 NAME = "register.toml"
-WORDS = ("HOLDS", "NOT SPECIFIC", "WITHIN", "OPEN", "REVERSED")
 STATES = ("as trained", "after T", "")  # of calibration; "" where no temperature matters
 TESTED = ("as claimed", "narrower", "checked", "built", "prepared", "advice")
 MOST_SEEDS = 1000  # beyond which a comparison is not worth deciding
@@ -186,10 +184,9 @@ def judge(
     >>> judge([0.01, 0.03, 0.0], 0.01).word, judge([0.031, 0.033, 0.032], 0.01, size=0.1).word
     ('OPEN', 'OPEN')
     """
-    values = np.asarray(values, dtype=np.float64) - than
-    mean, low, high = interval(values, level=validate.level(level))
-    ends = mean + than, low + than, high + than
-    return _judged(ends, len(values), margin, expect, than, size, control, level)
+    ends = interval(values, level=validate.level(level))
+    rule = _rule(margin, expect, than, size)
+    return _judged(rule, ends, len(values), level, control)
 
 
 def judge_again(
@@ -198,46 +195,29 @@ def judge_again(
     """The same of a mean whose interval at another level is known, as a line has it."""
     level, than = how.get("level", 0.9875), how.get("than", 0.0)
     wide, old = (stats.t.ppf((1 + one) / 2, seeds - 1) for one in (level, old_level))
-    half, expect = (high - low) / 2 * (wide / old), how.get("expect", "above")
-    ends = mean, mean - half, mean + half
-    return _judged(ends, seeds, margin, expect, than, how.get("size"), None, level)
+    half = (high - low) / 2 * (wide / old)
+    rule = _rule(margin, how.get("expect", "above"), than, how.get("size"))
+    return _judged(rule, (mean, mean - half, mean + half), seeds, level)
 
 
-def _judged(ends, seeds, margin, expect, than, size, control, level) -> Judged:
+def _rule(margin: float, expect: Direction, than: float, size: float | None) -> Rule:
     margin = validate.number("margin", margin, 0, math.inf, open_low=True, open_high=True)
     validate.choice("expect", expect, DIRECTIONS)
-    word = _word(*(end - than for end in ends[1:]), margin, expect, size)
-    if word == "HOLDS" and control is not None:
-        other = judge(control, margin, expect=expect, than=than, size=size, level=level).word
-        word = "NOT SPECIFIC" if other == "HOLDS" else word
+    return Rule(expect, margin, than, size, opposite=-margin)
+
+
+def _judged(rule: Rule, ends, seeds: int, level: float, control=None) -> Judged:
+    mean, low, high = ends
+    word = rule.word(low, high, None if control is None else interval(control, level=level)[1:])
     more = None
     if word == "OPEN":  # the least number that would give a word, were mean and spread as they are
-        mean = ends[0] - than
-        spread = (ends[2] - ends[0]) / stats.t.ppf((1 + level) / 2, seeds - 1) * math.sqrt(seeds)
+        spread = (high - mean) / stats.t.ppf((1 + level) / 2, seeds - 1) * math.sqrt(seeds)
 
         def decides(n: int) -> bool:  # and so does every larger one, whose interval lies within
             half = stats.t.ppf((1 + level) / 2, n - 1) * spread / math.sqrt(n)
-            return _word(mean - half, mean + half, margin, expect, size) != "OPEN"
+            return rule.word(mean - half, mean + half) != "OPEN"
 
         numbers = range(seeds + 1, MOST_SEEDS + 1)
         place = bisect.bisect_left(numbers, True, key=decides)
         more = numbers[place] if place < len(numbers) else None
     return Judged(word, *ends, seeds, more)
-
-
-def _word(low: float, high: float, margin: float, expect: Direction, size: float | None) -> str:
-    low, high = round(low, 12), round(high, 12)
-    if low == high:  # an interval without a width decides nothing
-        return "OPEN"
-    if expect == "within":
-        near = margin if size is None else size
-        if -near < low and high < near:
-            return "HOLDS"
-        return "REVERSED" if low > near or high < -near else "OPEN"
-    if expect == "below":
-        low, high = -high, -low
-    if low > (margin if size is None else size):
-        return "HOLDS"
-    if high < -margin:
-        return "REVERSED"
-    return "WITHIN" if -margin < low and high < margin else "OPEN"

@@ -1,4 +1,8 @@
-"""Verdicts: a statement about models, measured over seeds, with its interval."""
+"""Verdicts: a statement about models, measured over seeds, with its interval.
+
+Here stand all words, the one rule that gives them and the interval that it judges; the register of
+claims calls it, too.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,8 @@ from calibkit import validate
 
 Direction = Literal["above", "below", "within"]
 DIRECTIONS = get_args(Direction)
-WORDS = ("HOLDS", "NOT SPECIFIC", "NOT MET", "REVERSED", "INCONCLUSIVE")
+WORDS = ("HOLDS", "NOT SPECIFIC", "NOT MET", "REVERSED", "INCONCLUSIVE")  # of a lesson's line
+REGISTERED = ("HOLDS", "NOT SPECIFIC", "WITHIN", "OPEN", "REVERSED")  # of `Rule`, and the register
 # How close is close, and how much is much: one margin for each kind of claim, to be named in place
 # of a number. Fractions, but for the temperature and the NLL (nats). Lessons name that of the
 # temperature so far; their other margins are numbers that were chosen claim by claim.
@@ -237,20 +242,19 @@ def judge(
     >>> print(judge("F7", "T of focal loss is near 1", [1.0, 1.0, 1.0], control=[1.0] * 3, **near))
     F7 NOT SPECIFIC: T of focal loss is near 1 | +1.000 [+0.950, +1.050] against 1, 95% over 3 seeds
     """
-    margin, than, level = _line(expect, margin, than, level)
-    if excludes is not None and margin >= excludes:
+    rule, level = _rule(expect, margin, than, level)
+    if excludes is not None and rule.margin >= excludes:
         raise ValueError(
             f"margin must be smaller than the effect that it excludes, {excludes:g}, got "
-            f"{margin:g}; a smaller one, or no such claim"
+            f"{rule.margin:g}; a smaller one, or no such claim"
         )
     step = validate.number("step", step, 0, math.inf, open_high=True)
-    mean, low, high = _on_grid(differences, step, level)
-    word = _word(low, high, expect, margin, than)
-    if word == "HOLDS" and control is not None:
-        _, *other = _on_grid(control, step, level)
-        word = "NOT SPECIFIC" if _word(*other, expect, margin, than) == "HOLDS" else word
-    ends, marks = (mean, low, high), {"post_hoc": bool(post_hoc), "as_trained": bool(as_trained)}
-    return Verdict(claim, statement, word, *ends, len(differences), level, than, **marks)
+    mean, *ends = _on_grid(differences, step, level)
+    word = rule.word(*ends, None if control is None else _on_grid(control, step, level)[1:])
+    than = None if than is None else rule.than
+    marks = {"post_hoc": bool(post_hoc), "as_trained": bool(as_trained)}
+    said = _of_a_line(word, than)
+    return Verdict(claim, statement, said, mean, *ends, len(differences), level, than, **marks)
 
 
 def judge_share(
@@ -275,19 +279,68 @@ def judge_share(
     >>> print(judge_share("17a", "at least 7 in 10 are named", 30, 30, than=0.7))
     17a HOLDS: at least 7 in 10 are named | +1.000 [+0.884, +1.000] against 0.7, 95% over 30 cases
     """
-    margin, than, level = _line(expect, margin, than, level)
+    rule, level = _rule(expect, margin, than, level)
     cases = validate.integer("cases", cases, 1)
     hits = validate.integer("hits", hits, 0, cases)
     low, high = stats.binomtest(hits, cases).proportion_ci(level)
-    word = _word(low, high, expect, margin, than)
+    word = _of_a_line(rule.word(low, high), rule.than)
     ends = (hits / cases, float(low), float(high))
-    return Verdict(claim, statement, word, *ends, cases, level, than, bool(post_hoc), "cases")
+    return Verdict(claim, statement, word, *ends, cases, level, rule.than, bool(post_hoc), "cases")
 
 
-def _line(
-    expect: str, margin: float | str, than: float | None, level: float
-) -> tuple[float, float | None, float]:
-    """The line that a claim draws, checked: its margin as a number, its level, the interval's."""
+@dataclass(frozen=True)
+class Rule:
+    """What a claim draws on the axis of its effect, and the word for an interval that lies there.
+
+    expect: the direction of the effect that is claimed, from `than`. size: how far beyond `than`
+    the claim wants it, by default the margin. opposite: an effect below it is one the other way.
+    Between opposite and margin it is WITHIN: too small to matter.
+    """
+
+    expect: Direction
+    margin: float
+    than: float = 0.0
+    size: float | None = None
+    opposite: float = 0.0
+
+    def word(self, low: float, high: float, control: Sequence[float] | None = None) -> str:
+        """HOLDS, REVERSED, WITHIN, OPEN, or NOT SPECIFIC where it holds of the control's interval.
+
+        >>> rule = Rule("above", 0.01, opposite=-0.01)
+        >>> rule.word(0.02, 0.03), rule.word(-0.005, 0.005), rule.word(0.0, 0.03)
+        ('HOLDS', 'WITHIN', 'OPEN')
+        """
+        word = self._word(low, high)
+        both = word == "HOLDS" and control is not None and self._word(*control) == word
+        return "NOT SPECIFIC" if both else word
+
+    def _word(self, low: float, high: float) -> str:
+        low, high = (round(end - self.than, 12) for end in (low, high))  # 1.4 - 1 is .3999...
+        size = self.margin if self.size is None else self.size
+        if low == high:  # an interval without a width decides nothing
+            return "OPEN"
+        if self.expect == "within":
+            if -size < low and high < size:
+                return "HOLDS"
+            return "REVERSED" if low > size or high < -size else "OPEN"
+        if self.expect == "below":
+            low, high = -high, -low
+        if low > size:
+            return "HOLDS"
+        if high < self.opposite:
+            return "REVERSED"
+        return "WITHIN" if self.opposite < low and high < self.margin else "OPEN"
+
+
+def _of_a_line(word: str, than: float | None) -> str:
+    """The word in a lesson's line, whose table stands in `judge`."""
+    if word == "REVERSED" and than is not None:
+        return "NOT MET"
+    return {"WITHIN": "NOT MET", "OPEN": "INCONCLUSIVE"}.get(word, word)
+
+
+def _rule(expect: str, margin: float | str, than: float | None, level: float) -> tuple[Rule, float]:
+    """The line that a claim draws, and the level of its interval; both checked."""
     validate.choice("expect", expect, DIRECTIONS)
     if isinstance(margin, str):
         margin = MARGINS[validate.choice("margin", margin, tuple(MARGINS))]
@@ -303,7 +356,7 @@ def _line(
                 f"margin must be 0 beside than for expect={expect!r}, got {margin:g}; "
                 f"add it to than"
             )
-    return margin, than, validate.level(level)
+    return Rule(expect, margin, than or 0.0), validate.level(level)
 
 
 def _on_grid(values: Sequence[float], step: float, level: float) -> tuple[float, float, float]:
@@ -328,21 +381,3 @@ def interval(values: Sequence[float], *, level: float = 0.95) -> tuple[float, fl
     mean, error = values.mean(), values.std(ddof=1) / math.sqrt(len(values))
     half = stats.t.ppf((1 + level) / 2, len(values) - 1) * error
     return float(mean), float(mean - half), float(mean + half)
-
-
-def _word(low: float, high: float, expect: str, margin: float, than: float | None) -> str:
-    """The word of the table in `judge`."""
-    if low == high:
-        return "INCONCLUSIVE"
-    low, high = (round(end - (than or 0.0), 12) for end in (low, high))  # 1.4 - 1 is .3999...
-    if expect == "below":
-        low, high = -high, -low
-    if expect == "within":
-        holds, refuted = -margin < low and high < margin, low > margin or high < -margin
-    else:
-        holds, refuted = low > margin, high < 0
-    if holds:
-        return "HOLDS"
-    if refuted:
-        return "REVERSED" if than is None else "NOT MET"
-    return "NOT MET" if expect != "within" and low > 0 and high < margin else "INCONCLUSIVE"

@@ -57,20 +57,22 @@ def test_the_word(values, options, expected):
 @pytest.mark.parametrize(
     ("ends", "line"),
     [
-        ((0.0, 0.2), ("above", 0.0, None)),
-        ((-0.2, 0.0), ("above", 0.0, None)),
-        ((1.0, 1.2), ("above", 1.0, None)),
-        ((0.2, 1.0), ("above", 1.0, None)),
-        ((-1.2, -1.0), ("below", 1.0, None)),
+        ((0.0, 0.2), ("above", 0.0)),
+        ((-0.2, 0.0), ("above", 0.0)),
+        ((1.0, 1.2), ("above", 1.0)),
+        ((0.2, 1.0), ("above", 1.0)),
+        ((-1.2, -1.0), ("below", 1.0)),
         ((0.5, 0.6), ("above", 0.0, 0.5)),
         ((0.4, 0.5), ("above", 0.0, 0.5)),
-        ((0.2, 1.4 - 1), ("within", 0.4, None)),  # which is .3999...
-        ((0.9 - 1, 0.0), ("within", 0.1, None)),  # -.0999...
-        ((0.1, 0.2), ("within", 0.1, None)),
+        ((0.2, 1.4 - 1), ("within", 0.4)),  # which is .3999...
+        ((0.9 - 1, 0.0), ("within", 0.1)),  # -.0999...
+        ((0.1, 0.2), ("within", 0.1)),
+        ((-0.2, -0.1), ("above", 0.1, 0.0, None, -0.1)),  # of the register: the other way begins
+        ((0.0, 0.1), ("above", 0.1, 0.0, 0.3, -0.1)),
     ],
 )
 def test_on_the_line_itself_nothing_is_decided(ends, line):
-    assert verdicts._word(*ends, *line) == "INCONCLUSIVE"
+    assert verdicts.Rule(*line).word(*ends) == "OPEN"
 
 
 @pytest.mark.parametrize("options", [{}, {"than": 0.9}, {"expect": "within", "margin": 2}])

@@ -144,7 +144,7 @@ def counts(rows: pd.DataFrame) -> str:
     '3 comparisons: 1 HOLDS, 2 OPEN'
     """
     many = rows.word.value_counts()
-    words = [f"{many[word]} {word}" for word in (*register.WORDS, WAITING) if word in many]
+    words = [f"{many[word]} {word}" for word in (*verdicts.REGISTERED, WAITING) if word in many]
     return f"{len(rows)} comparisons: {', '.join(words)}"
 
 
