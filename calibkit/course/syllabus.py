@@ -1,15 +1,20 @@
-"""The course as notebooks/lessons.toml lists it: lessons, what they need, paths through them."""
+"""The course as notebooks/lessons.toml lists it: lessons, what they need, paths through them.
+
+    python -m calibkit.course.syllabus
+
+writes the minutes and the paths into the heads of the lessons and the pages that have them.
+"""
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from itertools import pairwise
+from functools import cache, partial
+from itertools import dropwhile, pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from calibkit.course import checkout
 
@@ -17,45 +22,22 @@ FILE = "lessons.toml"
 TRACKS = ("start", "core", "elective")
 
 
-class Times(NamedTuple):
-    """The minutes of each sitting, and of what is done at home, as the head of a lesson states."""
-
-    sittings: list[int]
-    home: list[int]
-
-    @property
-    def all(self) -> list[int]:
-        return self.sittings + self.home
-
-
-def times(text: str) -> Times:
-    """What a lesson's text, or its source, says after **Time.**; both are empty where it is silent.
-
-    >>> times("**Time.** 45 minutes; 35 more for sections 4 to 6; 20 more for the homework.")
-    Times(sittings=[45, 35], home=[20])
-    """
-    said = re.search(r"\*\*Time\.\*\*(.*?)(?:\n#?\s*\n|\*\*|\Z)", text, re.DOTALL)
-    found = Times([], [])
-    for words in said[1].split(";") if said else ():
-        if minutes := re.search(r"\d+(?= minutes| more)", words):
-            part = found.home if re.search("homework|project", words) else found.sittings
-            part.append(int(minutes[0]))
-    return found
-
-
 @dataclass(frozen=True)
 class Entry:
     """A lesson in the list.
 
-    asks: its question in a line. track: one of TRACKS. needs: the numbers of the lessons to be
-    read before it. part_of: by its number, the part of a lesson that is enough. for_section: the
-    only section that needs this part, which may be left out; "" where the lesson needs it.
+    asks: its question in a line. minutes: of each sitting. home: of homework or project.
+    track: one of TRACKS. needs: the numbers of the lessons to be read before it. part_of: by its
+    number, the part of a lesson that is enough. for_section: the only section that needs this part,
+    which may be left out; "" where the lesson needs it.
     """
 
     number: str
     name: str
     asks: str
     track: str
+    minutes: Sequence[int]
+    home: Sequence[int] = ()
     needs: Sequence[str] = ()
     part_of: Mapping[str, str] = field(default_factory=dict)
     for_section: str = ""
@@ -71,44 +53,32 @@ class Entry:
         return checkout.lessons(self.number)[0].notebook
 
     @property
-    def times(self) -> Times:
-        """Its minutes, as its head states them."""
-        return times(checkout.lessons(self.number)[0].source.read_text(encoding="utf-8"))
-
-    @property
-    def minutes(self) -> list[int]:
-        """The minutes of all its sittings and of its homework."""
-        return self.times.all
+    def every(self) -> str:
+        """The minutes of all its sittings and of its homework, "30 + 30"."""
+        return " + ".join(map(str, (*self.minutes, *self.home)))
 
 
 @dataclass(frozen=True)
 class Route:
     """A path through the course: lessons to be read in this order, and who they are for.
 
-    halves: lessons of which the first sitting is enough. known: those that its reader needs no
-    more. All others that one of its lessons needs stand on the path before it.
+    known: those that its reader needs no more. All others that one of its lessons needs stand on
+    the path before it.
     """
 
     name: str
     reader: str
     numbers: Sequence[str]
-    halves: Sequence[str] = ()
     known: Sequence[str] = ()
 
     @property
-    def sittings(self) -> list[int]:
-        """The minutes of each lesson: of all its sittings, or of the first where that is enough."""
-        every = [(number in self.halves, entry(number).times.sittings) for number in self.numbers]
-        return [sittings[0] if half else sum(sittings) for half, sittings in every]
+    def minutes(self) -> list[int]:
+        """The minutes of each lesson, without homework and project."""
+        return [sum(entry(number).minutes) for number in self.numbers]
 
     def after(self, number: str) -> str | None:
         """The lesson that follows a lesson of this path; None after the last, and off the path."""
         return dict(pairwise(self.numbers)).get(number)
-
-    def listed(self, words: Callable[[Entry], str]) -> str:
-        """Its lessons in words, and of which the first sitting is enough."""
-        every = ((words(entry(number)), number in self.halves) for number in self.numbers)
-        return ", ".join(told + " (first sitting)" * half for told, half in every)
 
 
 def _file() -> Mapping[str, Any]:
@@ -169,3 +139,77 @@ def direct(number: str) -> list[str]:
     """
     needs = entry(number).needs
     return [one for one in needs if not any(one in above(other) for other in needs)]
+
+
+# --- the same on pages ---------------------------------------------------------------------------
+
+LESSONS = ("| notebook | asks | minutes to work through |", "|---|---|---|")
+PATHS = ("| path | if | lessons | minutes |", "|---|---|---|---|")
+
+
+def pages() -> dict[Path, str]:
+    """Every file that states minutes or paths, as it has to read."""
+    home = checkout.root() / "notebooks"
+    made = {home / "the_course.md": _course, checkout.root() / "README.md": _readme}
+    made[home / "class_guide.md"] = _guide
+    for lesson in checkout.lessons():
+        write = partial(_head, entry(lesson.number))
+        made |= {lesson.source: write, lesson.notebook: write}
+    return {path: make(path.read_text(encoding="utf-8")) for path, make in made.items()}
+
+
+def _head(one: Entry, text: str) -> str:
+    """The numbers in "**Time.** 45 minutes; 20 more for the homework; 60 more for the project."."""
+    numbers = map(str, (*one.minutes, *one.home))
+    said = re.search(r"\*\*Time\.\*\*[^\n]*", text)[0]
+    return text.replace(said, re.sub(r"\d+(?= minutes| more)", lambda _: next(numbers), said), 1)
+
+
+def _course(text: str) -> str:
+    rows = [f"| {_link(one, one.short)} | {one.asks} | {one.every} |" for one in entries()]
+    text = _table(text, LESSONS, rows)
+    rows = [
+        f"| {one.name} | {one.reader} | {', '.join(_link(entry(n), n) for n in one.numbers)} | "
+        f"{' + '.join(map(str, one.minutes))} = {sum(one.minutes)} |"
+        for one in routes()
+    ]
+    return _table(text, PATHS, rows)
+
+
+def _readme(text: str) -> str:
+    """The first three, linked to the site: on a repository's page every answer is shown."""
+    from calibkit.course.site import sharing
+
+    site = sharing.site()
+    links = {one.number: one.number for one in checkout.lessons()}
+    if site:
+        links = {one.number: f"[{one.number}]({site}{one.name}.html)" for one in checkout.lessons()}
+    rows = [
+        f"| {one.name} | {one.reader} | {', '.join(map(links.get, one.numbers))} | "
+        f"{sum(one.minutes)} |"
+        for one in routes()[:3]
+    ]
+    return _table(text, PATHS, rows)
+
+
+def _guide(text: str) -> str:
+    """The numbers after a lesson's link in "[00](00_start_here.ipynb) (30 + 30)"."""
+    stated = r"(\[(\d\d)\]\([\w.]+\)) \(\d+(?: \+ \d+)*\)"
+    return re.sub(stated, lambda found: f"{found[1]} ({entry(found[2]).every})", text)
+
+
+def _link(one: Entry, words: str) -> str:
+    return f"[{words}]({checkout.lessons(one.number)[0].notebook.name})"
+
+
+def _table(text: str, head: Sequence[str], rows: Sequence[str]) -> str:
+    """A text whose table with this head has these rows."""
+    top = "\n".join(head)
+    before, _, rest = text.partition(top)
+    after = "".join(dropwhile(lambda line: line.startswith("|"), rest[1:].splitlines(True)))
+    return before + "\n".join([top, *rows, after])
+
+
+if __name__ == "__main__":
+    for path, text in pages().items():
+        path.write_text(text, encoding="utf-8")

@@ -1,11 +1,11 @@
 """The list of the lessons and the paths through it: the same in the file, on pages, in lessons."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from calibkit.course import checkout, syllabus
-from calibkit.course.site import sharing
 
 ENTRIES = {entry.number: entry for entry in syllabus.entries()}
 LESSONS = {lesson.number: lesson for lesson in checkout.lessons()}
@@ -35,13 +35,22 @@ def test_the_head_of_a_lesson_needs_what_the_list_says(number):
     assert told == [line for line in [following(number)] if line]
 
 
-def test_the_page_of_the_course_has_the_table_of_the_lessons():
-    rows = [
-        f"| [{one.short}]({one.file.name}) | {one.asks} | {' + '.join(map(str, one.minutes))} |"
-        for one in syllabus.entries()
-    ]
-    head = ["| notebook | asks | minutes to work through |", "|---|---|---|"]
-    assert "\n".join([*head, *rows]) in PAGE
+def test_minutes_and_paths_are_everywhere_those_of_the_list():
+    """`python -m calibkit.course.syllabus` writes them."""
+    stale = [path for path, text in syllabus.pages().items() if text != path.read_text("utf-8")]
+    assert not stale, "run python -m calibkit.course.syllabus"
+
+
+def test_a_changed_minute_is_written_into_heads_and_tables(monkeypatch):
+    first = replace(ENTRIES["00"], minutes=[31])
+    monkeypatch.setattr(syllabus, "entries", lambda: (first, *list(ENTRIES.values())[1:]))
+    changed = {path.name: text for path, text in syllabus.pages().items()}
+    assert "**Time.** 31 minutes; 30 more for the homework" in changed["00_start_here.py"]
+    assert "**Time.** 31 minutes; 30 more for the homework" in changed["00_start_here.ipynb"]
+    assert "? | 31 + 30 |" in changed["the_course.md"]
+    assert "| 31 + 35 + 35 + 45 = 146 |" in changed["the_course.md"]
+    assert "| 00, 01, 08, 17 | 146 |" in changed["README.md"]
+    assert "(00_start_here.ipynb) (31 + 30)" in changed["class_guide.md"]
 
 
 def test_the_core_can_be_read_by_itself():
@@ -63,27 +72,6 @@ def test_a_prerequisite_that_comes_later_is_refused(monkeypatch, tmp_path):
 
 # --- paths ---------------------------------------------------------------------------------------
 
-HEAD = ("| path | if | lessons | minutes |", "|---|---|---|---|")
-
-
-def table(routes, words, total):
-    """Markdown: the paths with their lessons and minutes."""
-    rows = [f"| {one.name} | {one.reader} | {one.listed(words)} | {total(one)} |" for one in routes]
-    return "\n".join([*HEAD, *rows])
-
-
-def linked(lesson):
-    return f"[{lesson.number}]({lesson.file.name})"
-
-
-def three(site):
-    """The first three as the README has them: on a repository's page every answer is shown."""
-
-    def words(lesson):
-        return f"[{lesson.number}]({site}{lesson.file.stem}.html)" if site else lesson.number
-
-    return table(syllabus.routes()[:3], words, lambda one: sum(one.sittings))
-
 
 def following(number):
     """The line at the head of a lesson that names the next one on each path; "" on none."""
@@ -94,7 +82,7 @@ def following(number):
     steps = []
     for other, (first, *names) in after.items():
         named = ", ".join(f"*{name}*" for name in (first.capitalize(), *names))
-        steps.append(f"{named}: {linked(syllabus.entry(other))}.")
+        steps.append(f"{named}: [{other}]({LESSONS[other].notebook.name}).")
     return f"**Next on your path.** {' '.join(steps)}" if steps else ""
 
 
@@ -106,7 +94,6 @@ def test_a_path_leads_from_lesson_to_lesson_without_coming_back(path):
         walked.append(here)
     assert walked == list(path.numbers)
     assert len(set(walked)) == len(walked)
-    assert set(path.halves) <= set(walked)
 
 
 @each_path
@@ -119,22 +106,11 @@ def test_a_path_holds_what_its_lessons_need_before_they_need_it(path):
         met.add(number)
 
 
-def test_three_hours_are_not_many_more_than_three_and_minutes_are_those_of_the_sittings():
+def test_a_sitting_has_at_most_an_hour_and_three_hours_are_not_many_more():
+    assert max(max(one.minutes) for one in ENTRIES.values()) <= 60
+    assert all(20 <= sum((*one.minutes, *one.home)) <= 240 for one in ENTRIES.values())
     (short, *_) = syllabus.routes()
     assert short.name == "three hours"
-    assert sum(short.sittings) <= 200
+    assert sum(short.minutes) <= 200
     assert short.after("05") is None  # which is on no short path
     assert short.after(short.numbers[-1]) is None
-    sittings = {number: syllabus.entry(number).times.sittings for number in ("02", "03", "17")}
-    assert sittings == {"02": [40], "03": [35], "17": [45]}  # without homework and project
-
-
-def test_the_page_of_the_course_has_the_table_of_the_paths_and_the_readme_three():
-    every = table(
-        syllabus.routes(),
-        linked,
-        lambda one: f"{' + '.join(map(str, one.sittings))} = {sum(one.sittings)}",
-    )
-    assert every in PAGE
-    readme = (checkout.root() / "README.md").read_text(encoding="utf-8")
-    assert three(sharing.site()) in readme

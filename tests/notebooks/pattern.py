@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from calibkit.course import folded_outputs, syllabus, verdicts
+from calibkit.course import folded_outputs, verdicts
 from calibkit.course.execution import PNG
 from tests.notebooks.lint import END, code_cells, prose
 
-MINUTES, VERDICTS, VISIBLE_LINES = 60, 2, 18  # of a sitting; in the reader's way; of a cell
+VERDICTS, VISIBLE_LINES = 2, 18  # in the reader's way; of a cell
 COMMENT = "What came out"  # the title of the fold under a prediction and its figure
 OPENING = 8  # cells within which the main slider stands, before anything is trained
 TRAINS = re.compile(r"\b(sweep\.run|training\.fit)\(")
@@ -26,7 +26,6 @@ def complaints(notebook, glossary: Mapping[str, str], lesson: str) -> list[str]:
     """
     return [
         *_predictions(notebook),
-        *_times(notebook),
         *_opening(notebook),
         *_verdicts(notebook),
         *_answer(notebook),
@@ -105,12 +104,6 @@ def _predictions(notebook) -> Iterator[str]:
             folded_outputs.GUESS
         ):
             yield f"folded cell {cell.source[:40]!r} does not begin with {folded_outputs.GUESS!r}"
-
-
-def _times(notebook) -> Iterator[str]:
-    sittings = syllabus.times(prose(notebook)).all  # minutes, as the head states them
-    if not sittings or max(sittings) > MINUTES:
-        yield f"states no sittings of {MINUTES} minutes at most: **Time.** 30 minutes; 20 more for"
 
 
 def _answer(notebook) -> Iterator[str]:

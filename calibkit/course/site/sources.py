@@ -196,7 +196,7 @@ def to_be_read(notebook: NotebookNode) -> NotebookNode:
     told, number = HERE_ONE_READS, re.match(r"# (\d\d) · ", first.source)
     if entry := syllabus.entry(number[1]) if number else None:  # what it takes
         needs = [f"after {', '.join(syllabus.direct(entry.number))}"] if entry.needs else []
-        minutes = f"{' + '.join(map(str, entry.minutes))} min"  # as the landing page lists them
+        minutes = f"{entry.every} min"  # as the landing page lists them
         told = f'<p class="glance">{" · ".join([minutes, *needs, entry.track])}</p>{told}'
     first.source = re.sub(r"(?m)^(# .+)$", rf"\1\n\n{told}\n", first.source, count=1)
     code = [cell for cell in others if cell.cell_type == "code"]
@@ -437,7 +437,7 @@ def landing_page(course: list[Lesson]) -> str:
         "landing.html",
         said=round(100 * plane.chosen.confidence, 1),
         right=round(100 * plane.chosen.accuracy, 1),
-        start_minutes=sum(syllabus.entry(course[0].number).times.sittings),
+        start_minutes=sum(syllabus.entry(course[0].number).minutes),
         code=sharing.code(),
         plane=DESCRIBED.sub(rf"{folded}\g<words></p></details>", plane.html(), count=1),
         sliders={name: _apart(explorer.html()) for name, explorer in landing.sliders().items()},

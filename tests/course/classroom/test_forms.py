@@ -129,7 +129,8 @@ def test_the_notes_follow_the_lesson_and_nobody_else_sees_them(lesson, student):
     sections = re.findall(r"^## (\d+\. .*)$", text, re.MULTILINE)
     assert [*said] == ["", *sections, "Three things to take away"]
     minutes = [int(re.search(r"\*\*(\d+) minutes?\.\*\*", words)[1]) for words in said.values()]
-    assert sum(minutes) == sum(syllabus.times(text).all)
+    entry = syllabus.entry(lesson.number)
+    assert sum(minutes) == sum((*entry.minutes, *entry.home))
     asked = [flat(words).partition("**Ask.** ")[2][:50] for words in said.values()]
     others = [execution.read(lesson), read(student, lesson)]
     for other in (flat(text), *(flat(contents.prose(notebook)) for notebook in others)):

@@ -6,13 +6,12 @@ import shlex
 import nbformat
 
 from calibkit import __main__
-from calibkit.course import checkout, syllabus
+from calibkit.course import checkout
 from calibkit.course.classroom import grading, kits, sandbox
-from tests.course.classroom.course import EVERY, PROSE
+from tests.course.classroom.course import EVERY
 
 HOME = checkout.root() / "notebooks"
 GUIDE = (HOME / "class_guide.md").read_text(encoding="utf-8")
-COURSE = (HOME / "the_course.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```bash\n(.*?)```", GUIDE, re.DOTALL)
 COMMANDS = [line for block in BLOCKS for line in block.replace("\\\n", " ").splitlines()]
 
@@ -50,21 +49,6 @@ def test_its_commands_work_as_they_stand(tmp_path, monkeypatch, capsys):
 def test_commands_within_the_text_are_understood():
     for line in re.findall(r"`(?:python -m )?calibkit (\w[^`]*)`", GUIDE.replace("\n", " ")):
         __main__._parser().parse_known_args(shlex.split(line))
-
-
-def minutes(number):
-    """The minutes of each sitting, as the lesson states them."""
-    (text,) = (prose for name, prose in PROSE.items() if name.startswith(number))
-    return " + ".join(map(str, syllabus.times(text).all))
-
-
-def test_the_minutes_are_those_of_the_lessons():
-    guide = re.findall(r"\[(\d\d)\]\([\w.]+\) \((\d+(?: \+ \d+)*)\)", GUIDE)
-    listed = re.findall(r"^\| \[(\d\d) .* \| (\d+(?: \+ \d+)*) \|$", COURSE, re.MULTILINE)
-    assert len(guide) > 8
-    assert len(listed) == len(PROSE)
-    for number, sittings in guide + listed:
-        assert sittings == minutes(number), number
 
 
 def test_the_kits_of_its_table_are_those_that_there_are():
