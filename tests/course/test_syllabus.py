@@ -60,7 +60,8 @@ def test_the_core_can_be_read_by_itself():
 
 def test_a_prerequisite_that_comes_later_is_refused(monkeypatch, tmp_path):
     (tmp_path / "notebooks").mkdir()
-    row = '[[lesson]]\nnumber = "00"\nname = "A"\nasks = "?"\ntrack = "core"\nneeds = ["01"]\n'
+    row = '[[lesson]]\nnumber = "00"\nname = "A"\nasks = "?"\ntrack = "core"\n'
+    row += 'minutes = [30]\nneeds = ["01"]\n'
     (tmp_path / "notebooks" / syllabus.FILE).write_text(row, encoding="utf-8")
     monkeypatch.setattr(checkout, "root", lambda: tmp_path)
     syllabus.entries.cache_clear()
