@@ -65,7 +65,7 @@ TOGETHER = _set(  # of columns whose equal values mark rows that belong together
     household account acct kunde konto
     """
 )
-NO_GROUP = BESIDE - {"id", "number", "nr", "no"} | DECISIONS
+NO_GROUP = BESIDE - {"id", "number", "nr", "no", "age", "year"} | DECISIONS
 NO_GROUP |= _set("answer reply output question prompt text correct acc match label class score")
 JUDGED = _set(  # of columns that say, by two words, whether an answer is right
     """verdict judge judged judgement judgment grade graded correct right match matched pass passed

@@ -161,7 +161,8 @@ def _one(
     if low >= 0 and not fits["percent"]:  # points
         top = _top(high)
         text += (
-            f". Points of a scorecard become probabilities by its own formula, in Python such as "
+            f". If they go from 0 to {top}, --scale {top} divides them; points of a scorecard "
+            f"become probabilities by its own formula, in Python such as "
             f"table[{column!r}] = 1 / (1 + numpy.exp((table[{column!r}] - 600) / 50))"
         )
         if low <= top / 10 and top / 2 <= high <= MOST_POINTS:

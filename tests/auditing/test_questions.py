@@ -370,6 +370,8 @@ SORTS = np.array(["retail", "SME", "card"])[np.arange(N) % 3]
         ("bureau_score", 700 + np.arange(N) // 4, ""),
         ("segment", SORTS, "--groups segment judges each segment"),
         ("Art der Kunden", SORTS, "--groups 'Art der Kunden' judges each Art der Kunden"),
+        ("age_band", SORTS, "--groups age_band judges each age_band"),
+        ("age", 20 + np.arange(N) // 4, ""),
         ("region", np.arange(N) % 4, "--groups region judges each region"),
         ("fold", np.arange(N) % 4, ""),
         ("prediction", DECIDED, ""),
@@ -391,6 +393,8 @@ POINTS = (1000 * Q).round()
         ({"risk_score": POINTS.astype(int), "bad": Y}, one(POINTS / 1000, Y), "--scale 1000"),
         ({"label": Y, "score": (600 - 20 * np.log(Q.clip(0.01, 0.99))).round()}, None,
          "table['score'] = 1 / (1 + numpy.exp(("),
+        ({"target": np.where(Y, "N", "Y"), "score": (999 - 0.8 * POINTS).astype(int)}, None,
+         "from 0 to 1000, --scale 1000 divides them"),
     ],
 )  # fmt: skip
 def test_points_are_divided_or_have_a_line_of_python(columns, truth, words, tmp_path):
