@@ -125,7 +125,7 @@ explorers.keep(explorers.Explorer(partial(frame, "network"), of_noise, play=True
 # ## 1. Ben: "On bad images it will be less sure"
 #
 # A **distribution shift** is a change of the images between training and use. "If it cannot read an image, it says so," says Ben. Move
-# the slider. Bars: what the network says. Diamonds: the best possible reader, who knows the noise. (Two digits on which the network stays sure.)
+# the slider. Bars: what the network says. Diamonds: the exact posterior, computed with the noise of the images. (Two digits on which the network stays sure.)
 
 # %% tags=["drawing"]
 one = swept.outcomes[0]
@@ -172,17 +172,17 @@ for noise in (0.4, 0.8):
 # %% [markdown]
 # On the old scanner Eve's temperature was worth a lot: 11 of 392 answers that go out are wrong. On the new one 108 of 336 are, one in three.
 #
-# ## 2. Would a perfect reader do better?
+# ## 2. Would the exact posterior do better?
 #
-# Is this a fault of the network? We ask exact readers. Each image is one of 1,797 clean digits plus Gaussian noise.
+# Is this a fault of the network? Compare the exact posterior. Each image is one of 1,797 clean digits plus Gaussian noise.
 # A clean digit at distance $d$ from the image has the score $-d^2/(2\,\mathrm{noise}^2)$. A softmax over the
 # scores gives each clean digit a probability; the posterior of a class is the sum over its clean digits.
 #
 # For example, one clean digit lies at $d^2=8$ from the image, another at $d^2=8.8$. With noise 0.4 their scores are $-8/0.32=-25$ and
 # $-8.8/0.32=-27.5$, so the first is $e^{2.5}$, 12 times as probable. With noise 0.8 they are $-6.25$ and $-6.875$: only 1.9 times. The same
-# image says less where the noise is larger. So all depends on the noise that we believe in:
+# image says less where the noise is larger. So there are two of them:
 #
-# - The **informed posterior** is computed with the noise that the images really have. No reader can be better.
+# - The **informed posterior** is computed with the noise that the images really have (the diamonds above). Nothing can read them better.
 # - The **uninformed posterior** is always computed with noise 0.4. Nobody has told it of the new scanner.
 #
 # ### Exercise: the informed posterior
@@ -245,7 +245,8 @@ for name, believed in {"uninformed": 0.4, "informed": 0.8}.items():
 #
 # </details>
 #
-# The slider of the first screen again, now with four readers. Which one is calibrated at every noise?
+# The slider of the first screen again, now with four readers: both posteriors, the network, and the network after the old T. Which one is calibrated
+# at every noise?
 
 # %% tags=["drawing"]
 explorers.Explorer(
@@ -365,14 +366,14 @@ for name in scanners:
 #
 # ## The answer
 #
-# **The confidence does not tell: at noise 0.8 the network is right on 47 % of the images and 91 % sure, and even the exact posterior
-# of the old images is 31 points too sure. If one knows what kind of change it is, one can imitate it on held-out labelled images, and read
+# **The confidence does not tell: at noise 0.8 the network is right on 47 % of the images and 91 % sure, and even the uninformed posterior
+# is 31 points too sure. If one knows what kind of change it is, one can imitate it on held-out labelled images, and read
 # accuracy and temperature there; if one is mistaken about the kind, as with scanner C, both are wrong.**
 #
 # ## Three things to take away
 #
 # 1. A posterior or a temperature is right for the images that it was made for.
-# 2. Unlabelled new images can show that an imitation is wrong. They cannot show that it is right: test it on a few labels.
+# 2. Unlabelled new images can show that an imitation is wrong, as with C.
 # 3. Imitate on held-out images. On those of the training the network looks better than it is.
 #
 # ## Recall
@@ -386,7 +387,7 @@ for name in scanners:
 #
 # <details><summary>2. A network's ECE rises under blur. Is it then a bad model of its training images?</summary>
 #
-# This does not follow: the ECE of the exact posterior of these images rises too, if it is not told of the blur.
+# This does not follow: the ECE of the uninformed posterior rises, too.
 #
 # </details>
 #

@@ -25,7 +25,8 @@ explorers.stored("audit_power")
 #
 # **Time.** 45 minutes; 40 more for the homework, a deployed network on your own files; 60 more for the project.
 #
-# **Needs.** [01 Reliability diagrams](01_reliability_diagrams.ipynb) and [08 Temperature](08_temperature.ipynb).
+# **Needs.** [01 Reliability diagrams](01_reliability_diagrams.ipynb) and [08 Temperature](08_temperature.ipynb). What is used of 05 and 06 is
+# given here.
 
 # %% tags=["drawing"]
 import tempfile
@@ -59,7 +60,8 @@ DEVICE = "auto"
 #
 # - *too sure*: trained to the end, and nothing more;
 # - *rare class*: that of the question, with a temperature for each scanner;
-# - *noisy labels*: 30 % of the training labels were shuffled, and the training was stopped before it had learned them by heart;
+# - *noisy labels*: 30 % of the training labels were shuffled, and the training was stopped before it had learned them by heart (so it learned to
+#   expect a wrong label, and is not sure enough);
 # - *two scanners*: one temperature for all images;
 # - *leak*: recalibrated, for each scanner, on images of which many are test images;
 # - *none*: the exact posterior.
@@ -82,7 +84,8 @@ print(first)
 
 # %% [markdown]
 # *By luck alone* is the mean ECE of 1,000 simulated files of a calibrated model with these confidences; p is the share of them with an ECE at least as
-# large as the measured one. The temperature is fitted on one half of the file and judged on the other (**cross-fitting**).
+# large as the measured one. The temperature is fitted on one half of the file and judged on the other (**cross-fitting**). The digits have
+# a table of their own, `first.classes`: section 3 reads it.
 #
 # ## 2. The average hides groups
 #
@@ -149,7 +152,7 @@ for letter in "ABCDEF":
 
 # %% [markdown]
 # Beware of many looks. Of 20 groups of a calibrated model, one is expected beyond 2. So the audit divides 0.05 by the number of groups before it
-# says *off* in a table of groups or classes (`audit.classes`): with two scanners z must be beyond 2.2, with ten digits beyond 2.8.
+# says *off*: with two scanners z must be beyond 2.2, with ten digits beyond 2.8.
 #
 # ## 3. Which fault has which model?
 #
@@ -231,7 +234,7 @@ print(f"model {leaked}: signed gap {audits[leaked].measures['gap'].value:+.3f} o
 #
 # The **power of a test** is the probability that it finds a given fault. These are the audits behind the slider: for each number of images many
 # files, with labels from the posterior. An alarm is a p below 0.05 / 3 in one of three checks: the ECE, the predicted digits, the
-# scanners. (The least p of ten digits is multiplied by ten first, that of two scanners by two.)
+# scanners.
 
 # %%
 def share_of_alarms(fault, n):
@@ -302,8 +305,8 @@ logits, labels = answers(eve, test)
 print(calibkit.audit(scaler.transform(logits), labels))
 
 # %% [markdown]
-# What *you* wrote audits them: the ECE of 01, the gap with its interval of 05, the temperature of 08, the z of today. (What you have not
-# kept is the course's own.) Do they agree with the course's audit?
+# What *you* wrote audits them: the ECE of 01, the temperature of 08, the z of today, and the gap with its 95 % interval (05: the mean of
+# confidence minus hit, plus and minus 1.96 standard errors). What you have not kept is the course's own. Do they agree with the course's audit?
 
 # %%
 from calibkit.course.mine import ece, fitted_temperature, gap_interval, whose
@@ -325,8 +328,7 @@ for name, network in {"Ada": ada, "Ben": ben, "Eve": eve}.items():
 
 # %% [markdown]
 # Ada's gap is above 0 with its whole interval. Ben's and Eve's cannot be told from 0, and their ECEs are about those of luck. Yet in each
-# one predicted digit lies beyond 2.8: here, too, the average hides a group. (The printed audit has no line for a digit, its
-# table `audit.classes` has.) (A file of predictions needs no Python:
+# one predicted digit lies beyond 2.8: here, too, the average hides a group. (A file of predictions needs no Python:
 # `.venv/bin/calibkit audit predictions.csv`. For other libraries: [your model](your_model.md).)
 #
 # **Beware of rounding.** Here are the scores of model A as probabilities of three decimals: another temperature than in section 1, as some
