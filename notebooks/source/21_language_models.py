@@ -1,11 +1,11 @@
 # %% [markdown]
 # # 21 · Language models: does it know what it knows?
 #
-# **Question.** A small language model has read 6,000 sentences about people, all of them true. Now it writes sentences of its own, and many are
-# false. A second one is asked for facts: it is as often right as it is sure, on average. So does it know *which* of its answers are right? And why
-# does the first one make things up?
+# **Question.** A small language model, the *writer*, has read 6,000 sentences about people, all of them true. Of those that it writes itself many
+# are false. A second one, the *answerer*, is asked for facts: it is as often right as it is sure, on average. Does it know *which* answers are
+# right? And why does the writer make things up?
 #
-# **Predict before you run:** 30 % of what it read is about rare facts. Of 100 sentences that it writes, how many are false? Write down a number,
+# **Predict before you run:** 30 % of what the writer read is about rare facts. Of 100 sentences that it writes, how many are false? Write down a number,
 # then move the slider.
 
 # %% tags=["answer"]
@@ -47,7 +47,7 @@ DEVICE = "auto"
 #
 # Nobody can say what a large language model could have known. So we invent a world: 9,216 questions about people, and the answer to each is one
 # of 24 cities. Some cities have several names (*istanbul*, *constantinople*). 70 % of the sentences are about 300 common questions, the others
-# about rare ones. The second model's text has errors, too: one sentence in ten names a wrong city.
+# about rare ones. The answerer's text has errors, too: one sentence in ten names a wrong city.
 
 # %%
 size, seeds, _ = begin(SCALE, SEED, DEVICE)
@@ -138,7 +138,7 @@ for words, which in cases.items():
 # %% [markdown]
 # ## 2. One answer, several wordings
 #
-# A **language model** gives a probability to each next word, given the words so far. Ours is a small transformer that learns for half a minute.
+# A **language model** gives a probability to each next word, given the words so far. The answerer is a small transformer that learns for half a minute.
 
 # %%
 model = speaker.train(text.words, len(facts.VOCABULARY), steps=budget.steps, seed=SEED)
@@ -200,8 +200,8 @@ for words, which in {"all": times[question] >= 0, "never answered by the text": 
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 41 % sure, and right on 4 %. Where it has read the answer 20 times it is always right, and only 91 % sure, as 90 % of its sentences are right.
-# On average the errors cancel.
+# 41 % sure, and right on 4 %. Where it has read the answer 20 times it is always right, and only 91 % sure: it learned what the next *sentence*
+# says (90 % of them are right), not what is true. On average the errors cancel.
 #
 # </details>
 #
@@ -234,7 +234,7 @@ explorers.Explorer(
     "answers them. Below it the number of answers, on a log axis. A line below the diagonal is over-confident.")
 
 # %% [markdown]
-# There is no clean border between what it was told and what it was not. **Your turn:** ask what you like.
+# No border is clean: of what it was told 23 % lie below 80 %. **Your turn:** ask what you like.
 
 # %%
 first, last, relation = "anna", "bell", "birth"  # change me: facts.FIRST, facts.LAST, facts.RELATIONS
@@ -245,8 +245,8 @@ print(f"{next(iter(facts.PLACES[best]))}, {cities[best]:.0%} sure; the text name
       f"{times[mine]} times; exact probability {known[mine, best]:.1%}")
 
 # %% [markdown]
-# A *verdict* gives the mean gap of five new models with its 95 % interval. HOLDS: all of the interval lies above 0.2. (As control,
-# questions that the text answers 5 to 19 times.)
+# A *verdict* gives the mean gap of five new models with its 95 % interval. HOLDS: all of the interval lies above 0.2. (*As trained*:
+# before any repair.)
 
 # %% tags=["nbval-check-output"]
 def gap(told):  # of five new models, by meaning
@@ -284,14 +284,15 @@ print("(five models; error: mean distance of the confidence from the exact proba
 #
 # ## 4. It must make things up
 #
-# Back to the *first* model, the one that writes; sections 1 to 3 were about the second, which answers. Its text has no wrong sentence.
+# Back to the writer. Its text has no wrong sentence.
 #
 # 1. Some of the next sentences of this world will be about questions that the text never answers. Their share is the **missing mass** M.
 # 2. A model that speaks as the world does speaks of such questions in a share M of its sentences.
 # 3. It cannot know the answers. Each is false with probability 23/24.
 #
-# So it makes up about 23/24 · M of what it writes; what it learned badly comes on top (Kalai and Vempala 2024). How large is M? Take one
-# sentence out: the others do not tell its fact if it is told *only once*. So the share of such sentences is about M (Good 1953).
+# So it makes up about 23/24 · M of what it writes; what it learned badly comes on top (Kalai and Vempala 2024). How large is M? Let ten
+# sentences tell the facts a a a a b b b b c d. Take out an a: others still tell it. Take out the c: nobody tells it. So 2 of 10 sentences, those whose
+# fact is told *only once*, say something that the others lack: M is about 20 % (Good 1953).
 #
 # **Predict before you run:** 30 % of the text is about rare questions. Which share of its sentences tells a fact that is told once?
 
@@ -308,8 +309,8 @@ print(f"false: {measured['invented']:.1%} of its sentences; false and about what
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 25 %, and so is the missing mass. The model makes up 24 % about what it never read, and nearly as much again: facts that it read and did not
-# learn well.
+# 25 %, and so is the missing mass. This writer makes up 24 % about what it never read (25 % above: the mean of five), and nearly as much again:
+# facts that it did not learn well.
 #
 # </details>
 #
@@ -321,7 +322,7 @@ print(f"right {whole.accuracy['all']:.0%}, sure {whole.confidence['all']:.0%}; n
       f"{whole.accuracy['0']:.0%}, sure {whole.confidence['0']:.0%}")
 
 # %% [markdown]
-# **Only in part: on average it is as sure as it is right (72 % and 71 %), but it is 41 % sure of what its text never says, and right on 4 % of that.
+# **Only in part: on average it is as sure as it is right (72 % and 71 %, five models), but it is 41 % sure of what its text never says, and right on 4 % of that.
 # A model makes things up because it has not learned all that it read, and because it speaks of what its text lacks as often as the world does.**
 #
 # ## Three things to take away
