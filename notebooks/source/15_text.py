@@ -15,13 +15,13 @@ explorers.stored("note_length")
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 91 %: 29 points too sure. The shorter the note, the larger the gap.
+# 91 %: 29 points too sure. The shorter the note, the larger the gap: few words leave the class open, and the training asks for its label all the same.
 #
 # </details>
 #
 # **Time.** 30 minutes; 45 more for the homework, which may be left out.
 #
-# **Needs.** [08 Temperature](08_temperature.ipynb) and, for the cures below, [09 Soft targets](09_soft_targets.ipynb).
+# **Needs.** [08 Temperature](08_temperature.ipynb). (The cures under "Go further": [09 Soft targets](09_soft_targets.ipynb), too.)
 
 # %% tags=["drawing"]
 import matplotlib.pyplot as plt
@@ -138,14 +138,14 @@ class Bag(torch.nn.Module):
         return self.last(masked_mean(self.vectors(texts), texts).float())
 
 train, cal, test = notes.splits(size, SEED)
-bag = training.fit(Bag, train, optimizer="adamw", lr=0.01, batch_size=64, epochs=size.epochs // 2, seed=SEED,
+bag = training.fit(Bag, train, optimizer="adamw", lr=0.01, batch_size=64, epochs=8, seed=SEED,
                    device=device, progress=False)
 new = bag.predict(test)
 print(f"{new.correct.double().mean():.1%} right, {new.confidence.mean():.1%} sure")
 
 # %% [markdown]
-# The bag is right on about half of them, and no bag of words can be right on more. Write a note backwards, and its bag stays the same. But the note is as likely under "infection"
-# as the backward note is under "side effect".
+# The bag is right on about half of them, and no bag can be right on more: a note has the same bag as the note backwards, and is as likely under
+# "infection" as that is under "side effect", so between two classes a bag tosses a coin. Yet its gap is 3 points: a small gap needs no order.
 #
 # Three other networks look at the order: the *CNN* at three neighbouring words at a time, the *LSTM* from left to right, the *transformer* at
 # all words. **Your move:** shuffle the words of every test note. Whoever keeps its answers has not read the order. Then reverse the notes.
@@ -206,21 +206,23 @@ for note in texts:
     note[note != 0] = changed(note[note != 0])  # its words change places; the padding, 0, stays
 for one in swept.where(seed=SEED):
     before, after = one.predict(test_notes), one.predict(data.Dataset(texts, test_notes.labels, ward.classes))
-    moved, right = (before.predicted != after.predicted).double(), metrics.accuracy(after.probs, after.labels)
-    print(f"{one.setting['reader']}: {moved.mean():.0%} of the predictions changed; accuracy {right:.1%}, "
-          f"confidence {after.confidence.mean():.1%}")
+    moved = (before.predicted != after.predicted).double().mean()
+    right, sure = ([f"{values.double().mean():.1%}" for values in pair] for pair in (
+        (before.correct, after.correct), (before.confidence, after.confidence)))
+    print(f"{one.setting['reader']}: {moved:.0%} of the predictions changed; accuracy {' -> '.join(right)}, "
+          f"confidence {' -> '.join(sure)}")
 
 # %% [markdown]
 # <details><summary>What you may have found</summary>
 #
-# The others fall to about one half when shuffled, far lower when reversed. But their confidence stays far above it: a network does not notice
-# that a note makes no sense.
+# Shuffled, the others are right on about one half; reversed, on 13 to 19 %. Their confidence hardly falls: a network does not notice that a note
+# makes no sense.
 #
 # </details>
 #
 # ## 3. Eve: "One temperature, and the report is true"
 #
-# So Ben takes the CNN, 15 points too sure. Eve fits one temperature on calibration notes of all lengths. Then the report says: *gap 0.5
+# So Ben gives up the bag and takes the CNN, 15 points too sure. Eve fits one temperature on calibration notes of all lengths. Then the report says: *gap 0.5
 # points*.
 #
 # **Predict before you run:** what is the gap on notes of 3 or 4 words, after this temperature?
@@ -312,7 +314,7 @@ for longest in (lengths[0], lengths[-1]):
 #
 # ## The answer
 #
-# **The report cannot say: a reader that never looks at the order could be calibrated, too, so shuffle the words and see. And one temperature
+# **The report cannot say: a bag that never looks at the order has a small gap, too, so shuffle the words and see. And one temperature
 # that is right over all notes left the CNN 9 points too sure on the shortest and 5 points not sure enough on the longest: look at each length.**
 #
 # ## Three things to take away
