@@ -207,10 +207,10 @@ for note in texts:
 for one in swept.where(seed=SEED):
     before, after = one.predict(test_notes), one.predict(data.Dataset(texts, test_notes.labels, ward.classes))
     moved = (before.predicted != after.predicted).double().mean()
-    right, sure = ([f"{values.double().mean():.1%}" for values in pair] for pair in (
-        (before.correct, after.correct), (before.confidence, after.confidence)))
-    print(f"{one.setting['reader']}: {moved:.0%} of the predictions changed; accuracy {' -> '.join(right)}, "
-          f"confidence {' -> '.join(sure)}")
+    right, sure = before.correct.double().mean(), before.confidence.mean()
+    print(f"{one.setting['reader']}: {moved:.0%} of the predictions changed; "
+          f"accuracy {right:.1%} -> {after.correct.double().mean():.1%}, "
+          f"confidence {sure:.1%} -> {after.confidence.mean():.1%}")
 
 # %% [markdown]
 # <details><summary>What you may have found</summary>
