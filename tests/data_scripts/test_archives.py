@@ -66,7 +66,9 @@ def test_only_what_is_wanted_is_read_and_dots_do_not_matter(tmp_path):
             archives.read(path, "a/d.txt")
 
 
-@pytest.mark.parametrize("content", [b"<html>404</html>", builders.gzip.compress(b"no tar")])
+@pytest.mark.parametrize(
+    "content", [b"<html>404</html>", builders.gzip.compress(b"no tar")], ids=["a page", "no tar"]
+)
 def test_what_is_no_archive(content, tmp_path):
     path = tmp_path / "archive.zip"
     path.write_bytes(content)
