@@ -79,8 +79,8 @@ def test_the_wheel_holds_the_package_and_its_data_and_of_the_course_what_serves_
     kept = {path for path in course if path.parts[2] in KEPT}
     assert {str(path) for path in inside - course | kept} == {n for n in names if "info/" not in n}
     assert {path.parts[2] for path in kept} == KEPT
-    faces = {f"calibkit/course/explorers/{name}.js" for name in ("face", "plane")}
-    assert {"calibkit/py.typed", *faces} <= set(names)
+    scripts = {f"calibkit/course/explorers/{name}.js" for name in ("slider", "plane")}
+    assert {"calibkit/py.typed", *scripts} <= set(names)
 
 
 def test_it_brings_a_command(python, tmp_path):

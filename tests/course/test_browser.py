@@ -183,5 +183,4 @@ def test_the_page_of_an_audit_looks_names_up_in_the_lists_of_the_command():
         "CONFIDENCE_NAMES": set(names.CONFIDENCES),
         "SCORE_NAMES": set(names.SCORES),
         "PART_WORDS": set(names.PARTS),
-        "TOGETHER_WORDS": set(names.TOGETHER),
     }
