@@ -73,7 +73,7 @@ def rows_of(
 def _probs(block: Tensor, labels: Tensor, scores: Scores, cooling) -> tuple[Tensor, Tensor]:
     """(m, K) probabilities and the (m,) logarithm of the label's."""
     if scores.kind == "probs" and cooling is None:
-        return block, block.gather(1, labels[:, None])[:, 0].log()
+        return block, of_label(block, labels).clamp(min=0).log()  # -1e-17 is rounding
     z = scores.log(block) if scores.kind == "probs" else block
     log_probs = (z if cooling is None else z / cooling).log_softmax(1)
     log_of_label = log_probs.gather(1, labels[:, None])[:, 0]

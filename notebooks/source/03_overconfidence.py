@@ -312,9 +312,9 @@ print(f"More sure than right on new images from epoch {opens} of {size.epochs}; 
 #
 # </details>
 #
-# <details><summary>3. Why did we pick the turning point on <code>cal</code> and not on the test images?</summary>
+# <details><summary>3. Why did we look for the lowest NLL on <code>cal</code> and not on the test images?</summary>
 #
-# Every curve ends at or above its own lowest point. So on the test curve itself "the NLL rises after the turning point"
+# Every curve ends at or above its own lowest point. So on the test curve itself "the NLL rises after its lowest point"
 # would be true of any training.
 #
 # </details>

@@ -269,8 +269,8 @@ print(verdicts.judge("06c", "fitted on noisy labels: at least 10 points under-co
                      expect="below", margin=0.1))
 
 # %% [markdown]
-# Must she throw her reports away? No: she knows how they became wrong. If a network gives the true classes the probabilities $p$, it gives the labels
-# that somebody wrote the probabilities $pN$. Compare the labels with $pN$: this is **forward correction**.
+# Must she throw her reports away? No: she knows how they became wrong. Let $p$ be a network's probabilities of the true classes. The label that was
+# written down then has the probabilities $pN$. Compare the labels with $pN$: this is **forward correction**.
 #
 # ### Exercise: the loss seen through the noise
 #

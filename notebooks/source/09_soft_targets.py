@@ -99,7 +99,7 @@ print("labels of images that look alike:", test.labels[alike].tolist())
 #
 # $$p^* = (1-\alpha)\,q + \frac{\alpha}{K}.$$
 #
-# the **optimum** of the loss. Cross-entropy asks for the truth; smoothing asks for less. (Some libraries spread
+# the **optimum** of the loss. Cross-entropy asks for the truth (of one training image that is its label, 100 %); smoothing asks for less. (Some libraries spread
 # alpha over the *other* classes alone.)
 #
 # ### Exercise: the smoothed loss
@@ -360,7 +360,7 @@ for a in (0.0, 0.05, 0.3):
 #
 # **When his network says 90 %, it is right 87 times out of 100, but by luck: his loss asks for too little, the network is surer than its loss asks, and at
 # alpha 0.05 the two faults nearly cancel. With hard labels such answers are right 56 times, with alpha 0.3 they are right 99 times. After one
-# temperature it is 88 to 90 times, whatever the alpha.**
+# temperature it is 88 to 90 times.**
 #
 # ## Three things to take away
 #

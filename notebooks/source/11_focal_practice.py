@@ -90,8 +90,9 @@ for words, p in {"surely right": 0.95, "unsure": 0.4, "missed": 0.02}.items():
 # - **Measured gaps** (Ghosh et al. 2022). First one measures where the network is too sure. There gamma is large, elsewhere it is 0.
 #
 # Ben measures, with the network trained by cross-entropy. He sorts images that are kept aside (`cal`) into ten bins by their confidence, and takes the gap of each bin.
-# A training image gets the gamma of the bin in which its $p$ lies. ($p$ is not the confidence: it belongs to the label, the confidence to the answer. The
-# two are equal where the answer is right; elsewhere this is a makeshift.)
+# A training image gets the gamma of the bin in which its $p$ lies. ($p$ is not the confidence. Where the label is 3, and the
+# network says 8 with 70 % and 3 with 10 %, $p$ is 10 % and the confidence 70 %. The two are equal where the answer is right; elsewhere this
+# is a makeshift.)
 #
 # ### Exercise: a gamma for each image
 #

@@ -175,6 +175,13 @@ def typed(words: list[str]) -> dict:
     return {key: value for key, value in named.items() if value not in (None, False)}
 
 
+def question_of(path) -> str:
+    """The text of the question that a file leads to."""
+    with pytest.raises(Question) as asked:
+        files.read(path)
+    return str(asked.value)
+
+
 def follow(path) -> tuple[files.Predictions, int]:
     """What is read, and after how many questions, by typing the command that each prints."""
     options: dict = {}
@@ -336,9 +343,8 @@ def test_votes_are_scores_though_they_are_whole(tmp_path):
 )  # fmt: skip
 def test_each_reading_has_a_line_to_copy(columns, truth, words, tmp_path):
     csv(**columns)(tmp_path / "asked.csv")
-    with pytest.raises(Question) as asked:
-        files.read(tmp_path / "asked.csv")
-    assert words in str(asked.value)
+    asked = question_of(tmp_path / "asked.csv")
+    assert words in asked
     found, _ = follow(tmp_path / "asked.csv")
     assert numbers(*probabilities(found)) == pytest.approx(truth.numbers(), abs=1e-9)
 
@@ -399,10 +405,9 @@ POINTS = (1000 * Q).round()
 )  # fmt: skip
 def test_points_are_divided_or_have_a_line_of_python(columns, truth, words, tmp_path):
     csv(**columns)(tmp_path / "points.csv")
-    with pytest.raises(Question) as asked:
-        files.read(tmp_path / "points.csv")
-    assert words in str(asked.value)
-    commands = re.findall(r"calibkit audit .*", str(asked.value))
+    asked = question_of(tmp_path / "points.csv")
+    assert words in asked
+    commands = re.findall(r"calibkit audit .*", asked)
     assert len(commands) == (truth is not None)
     for command in commands:
         found = files.read(tmp_path / "points.csv", **typed(shlex.split(command)))
@@ -412,13 +417,12 @@ def test_points_are_divided_or_have_a_line_of_python(columns, truth, words, tmp_
 @pytest.mark.parametrize("label", ["outcome", "y_true"])
 def test_the_likelier_of_two_sides_is_said_first_with_the_auc_of_each(label, tmp_path):
     csv(prob_good=1 - Q, **{label: np.where(Y, "default", "no default")})(tmp_path / "side.csv")
-    with pytest.raises(Question) as asked:
-        files.read(tmp_path / "side.csv")
-    first, second = re.findall(r"is of '(.*)' \(AUC (.*)\): ", str(asked.value))
+    asked = question_of(tmp_path / "side.csv")
+    first, second = re.findall(r"is of '(.*)' \(AUC (.*)\): ", asked)
     assert (first[0], second[0]) == ("no default", "default")
     assert float(first[1]) == pytest.approx(1 - float(second[1]), abs=0.011)
     assert float(first[1]) > 0.5
-    (command,) = re.findall(r"calibkit audit .*", str(asked.value))
+    (command,) = re.findall(r"calibkit audit .*", asked)
     assert typed(shlex.split(command))["positive"] == "no default"
 
 
