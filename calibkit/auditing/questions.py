@@ -64,7 +64,7 @@ class Options:
         """Columns that have another use than labels and scores."""
         return [name for name in (self.groups, *self.beside) if name is not None]
 
-    def left(self, table: Any, used: Sequence[str]) -> list[str]:
+    def left(self, table: Any, used: Sequence[str | None]) -> list[str]:
         """The columns that have no use yet."""
         return [c for c in table.columns if c not in (*used, *self.taken, self.predicted)]
 
