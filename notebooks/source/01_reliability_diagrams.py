@@ -21,7 +21,7 @@ explorers.stored("two_networks")
 #
 # </details>
 #
-# **Time.** 35 minutes; 20 more for the homework, which is all under "Go further".
+# **Time.** 40 minutes; 20 more for the homework, which is all under "Go further".
 #
 # **Needs.** [00 Start here](00_start_here.ipynb).
 #

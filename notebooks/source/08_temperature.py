@@ -22,7 +22,7 @@ explorers.stored("two_answers")
 #
 # </details>
 #
-# **Time.** 35 minutes; 35 more for the homework, which is all under "Go further".
+# **Time.** 40 minutes; 35 more for the homework, which is all under "Go further".
 #
 # **Needs.** [01 Reliability diagrams](01_reliability_diagrams.ipynb).
 #

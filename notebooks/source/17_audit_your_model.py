@@ -5,8 +5,8 @@
 # images. It is right on 67 % of them, and its signed gap is one point. "Calibrated!" he says. What he does not say: one digit was rare in its
 # training, and of 100 images of this digit it finds 16. May it be used, and would the file have told you?
 #
-# **Predict before you run:** an **audit** is a fixed list of measurements of one model, made from its predictions and their labels
-# alone. It raises an alarm where luck does not explain what it sees. Of 100 such files, how many get an alarm? Write down a number, then look at
+# **Predict before you run:** an **audit** measures a model from its predictions and labels alone, and raises an alarm where luck does
+# not explain what it sees. Of 100 such files, how many get an alarm? Write down a number, then look at
 # the slider.
 
 # %% tags=["answer"]
@@ -23,10 +23,9 @@ explorers.stored("audit_power")
 #
 # </details>
 #
-# **Time.** 45 minutes; 40 more for the homework, a deployed network on your own files; 60 more for the project.
+# **Time.** 45 minutes; 40 more for the homework; 60 more for the project.
 #
-# **Needs.** [01 Reliability diagrams](01_reliability_diagrams.ipynb) and [08 Temperature](08_temperature.ipynb). What is used of 05 and 06 is
-# given here.
+# **Needs.** [01 Reliability diagrams](01_reliability_diagrams.ipynb) and [08 Temperature](08_temperature.ipynb).
 
 # %% tags=["drawing"]
 import tempfile
@@ -55,18 +54,17 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. Six files
 #
-# The vendor has six models, A to F, all asked about the same 2,000 images. Half of the images come from a new scanner (pixel noise 0.4), half
-# from an old one (0.6). Five models have a fault. In some order:
+# The vendor has six models, A to F, and asked all about the same 2,000 images, half of them from a new scanner (pixel noise 0.4), half
+# from an old one (0.6). Five have a fault. In some order:
 #
-# - *too sure*: trained to the end, and nothing more;
+# - *too sure*: trained to the end, nothing more;
 # - *rare class*: that of the question, with a temperature for each scanner;
-# - *noisy labels*: 30 % of the training labels were shuffled, and the training was stopped before it had learned them by heart (so it learned to
-#   expect a wrong label, and is not sure enough);
+# - *noisy labels*: 30 % of the training labels were shuffled; stopped early, it has learned to expect wrong labels, and is not sure enough;
 # - *two scanners*: one temperature for all images;
-# - *leak*: recalibrated, for each scanner, on images of which many are test images;
+# - *leak*: recalibrated on images of which many are test images;
 # - *none*: the exact posterior.
 #
-# (The same as a game, with new files each time: [six files, five faults](open/six_files.html).)
+# (As a game, with new files: [six files, five faults](open/six_files.html).)
 
 # %%
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -76,21 +74,19 @@ fault_of = models_for_sale.write(folder, SEED)  # do not print it: it says which
 pd.read_csv(folder / "A.csv").head(3).round(2)
 
 # %% [markdown]
-# Ten scores, the label, the scanner: that is all you get. Here is the audit of model A.
+# The audit of model A:
 
 # %%
 first = auditing.audit_files(folder / "A.csv", groups="scanner", kind="logits")
 print(first)
 
 # %% [markdown]
-# *By luck alone* is the mean ECE of 1,000 simulated files of a calibrated model with these confidences; p is the share of them with an ECE at least as
-# large as the measured one. The temperature is fitted on one half of the file and judged on the other (**cross-fitting**). The digits have
-# a table of their own, `first.classes`: section 3 reads it.
+# *By luck alone* is the mean ECE of 1,000 simulated files of a calibrated model with these confidences; p is the share of them whose ECE is no smaller. The temperature is fitted on one half of the file and judged on the other (**cross-fitting**).
 #
 # ## 2. The average hides groups
 #
-# The gap of a model can be 0 because two gaps cancel. **Subgroup calibration** asks for a gap of 0 in each group of a column: here in each
-# scanner, or each predicted digit. How large may a gap be by luck? Let c be the confidences and h the hits (1 or 0) of a group. If each hit has
+# A gap can be 0 because two gaps cancel. **Subgroup calibration** asks for a gap of 0 in each group, here each scanner or each predicted
+# digit. How large may it be by luck? Let c be the confidences and h the hits (1 or 0) of a group. If each hit has
 # the chance that its confidence states, c - h has mean 0 and variance c (1 - c). So this is nearly standard normal:
 #
 # $$z = \frac{\sum (c - h)}{\sqrt{\sum c\,(1 - c)}}.$$
@@ -99,8 +95,7 @@ print(first)
 #
 # *Difficulty: medium · importance: high · 8 minutes*
 #
-# Given are `confidence` and `correct` (booleans), and `groups`, which holds a number for each sample: 0, 1, ... up to the last group, none of
-# them empty. Return the z of each group. You will find the faults with it.
+# Given are `confidence`, `correct` (booleans) and `groups`, a number for each sample: 0, 1, ... with no group empty. Return the z of each group.
 
 
 # %%
@@ -151,12 +146,11 @@ for letter in "ABCDEF":
           f"largest of a predicted digit {of_digit[k]:+6.1f} ({k})")
 
 # %% [markdown]
-# Beware of many looks. Of 20 groups of a calibrated model, one is expected beyond 2. So the audit divides 0.05 by the number of groups before it
-# says *off*: with two scanners z must be beyond 2.2, with ten digits beyond 2.8.
+# Of 20 groups of a calibrated model, one is expected beyond 2. So the audit divides 0.05 by the number of groups: with two scanners z must be beyond 2.2, with ten digits beyond 2.8.
 #
 # ## 3. Which fault has which model?
 #
-# With each model comes a second file, the vendor's calibration data. The audit looks for test rows in it.
+# With each model comes the vendor's calibration data. The audit looks for test rows in it.
 
 # %%
 audits = {}
@@ -218,7 +212,7 @@ for letter, fault in fault_of.items():
 #
 # </details>
 #
-# What is the leaked model worth? Leave the duplicates out, and judge it on the rest.
+# The leaked rows hide a gap. Without them:
 
 # %%
 leaked = next(letter for letter, fault in fault_of.items() if fault == "leak")
@@ -232,9 +226,8 @@ print(f"model {leaked}: signed gap {audits[leaked].measures['gap'].value:+.3f} o
 # %% [markdown]
 # ## 4. "Nothing found"
 #
-# The **power of a test** is the probability that it finds a given fault. These are the audits behind the slider: for each number of images many
-# files, with labels from the posterior. An alarm is a p below 0.05 / 3 in one of three checks: the ECE, the predicted digits, the
-# scanners.
+# The **power of a test** is the probability that it finds a given fault. Behind the slider are many files for each number of images.
+# An alarm is a p below 0.05 / 3 in one of three checks: ECE, predicted digits, scanners.
 
 # %%
 def share_of_alarms(fault, n):
@@ -275,11 +268,12 @@ slider = explorers.Explorer(
 explorers.keep(slider, "audit_power")
 
 # %% [markdown]
-# So write beside "nothing found" *what would have been found*. The audit's page prints it for gaps of 0.5 to 10 points.
+# The file of section 3 is one of the 42: its digit lies beyond 2.8, not beyond 3.1, as three checks ask. So write beside "nothing found"
+# *what would have been found*.
 #
 # ## 5. Ada, Ben, Eve, and you
 #
-# Now networks of your own. Ada trains with more weight decay, Ben with smoothed labels, Eve as usual, and divides by a temperature.
+# Ada trains with more weight decay, Ben with smoothed labels, Eve as usual, and divides by a temperature.
 
 # %%
 train, cal, test = data.noisy_digits(size.train, noise=0.4, seed=SEED, test=2000)
@@ -289,8 +283,7 @@ ben = fit(loss=partial(losses.label_smoothing, alpha=0.05), device="cpu").model
 eve = fit(device="cpu").model
 
 # %% [markdown]
-# From a network to its audit: logits, a temperature from images kept aside, the audit. Put your own network and your own `DataLoader` here, if you
-# have them.
+# If you have a network and a `DataLoader` of your own, put them here.
 
 # %%
 def answers(network, images):
@@ -305,8 +298,8 @@ logits, labels = answers(eve, test)
 print(calibkit.audit(scaler.transform(logits), labels))
 
 # %% [markdown]
-# What *you* wrote audits them: the ECE of 01, the temperature of 08, the z of today, and the gap with its 95 % interval (05: the mean of
-# confidence minus hit, plus and minus 1.96 standard errors). What you have not kept is the course's own. Do they agree with the course's audit?
+# What *you* wrote audits them: the ECE (01), the gap plus and minus 1.96 standard errors (05), the temperature (08), today's z. What you have
+# not kept is the course's own. The `assert` lines compare it with the course's audit.
 
 # %%
 from calibkit.course.mine import ece, fitted_temperature, gap_interval, whose
@@ -327,33 +320,20 @@ for name, network in {"Ada": ada, "Ben": ben, "Eve": eve}.items():
           f"ECE {error:.1%}, by luck {audit.test.expected:.1%}; largest z of a digit {z.abs().max():.1f}")
 
 # %% [markdown]
-# Ada's gap is above 0 with its whole interval. Ben's and Eve's cannot be told from 0, and their ECEs are about those of luck. Yet in each
-# one predicted digit lies beyond 2.8: here, too, the average hides a group. (A file of predictions needs no Python:
-# `.venv/bin/calibkit audit predictions.csv`. For other libraries: [your model](your_model.md).)
+# Ada's gap is above 0 with its whole interval. Ben's and Eve's cannot be told from 0. Yet in each one predicted digit lies beyond 2.8: here, too,
+# the average hides a group. The printed report leaves the digits
+# out: they stand in its `classes`. (Other libraries, or no Python: [your model](your_model.md).)
 #
-# **Beware of rounding.** Here are the scores of model A as probabilities of three decimals: another temperature than in section 1, as some
-# labels now have probability 0. Store logits.
-
-# %%
-table = pd.read_csv(folder / "A.csv")
-rounded = torch.from_numpy(table.filter(like="logit").to_numpy()).softmax(dim=1).numpy().round(3)
-rounded = pd.DataFrame(rounded).assign(label=table["label"], scanner=table["scanner"])
-rounded.to_csv(folder / "predictions.csv", index=False)
-found = auditing.audit_files(folder / "predictions.csv", groups="scanner", kind="probs")
-page = found.write(folder / "audit.html")  # print(page) says where it lies
-print(f"temperature {found.cooling.value:.2f}, with all decimals {first.cooling.value:.2f}")
-
-# %% [markdown]
 # ## The answer
 #
-# **No, not for this digit. The file tells how often the digit is found, if you ask for each class; but that its confidence is wrong raises an
+# **No, not for this digit. The file tells how often it is found, if you ask for each class; its wrong confidence raises an
 # alarm in only 58 of 100 such files. So audit by class, by scanner and with the calibration file, and write down which fault so few images
 # could not show.**
 #
 # ## Three things to take away
 #
 # 1. An average hides groups, classes and leaks: look at each, and divide the level by the number of looks.
-# 2. "Nothing found" is worth as much as the power of the test at your n.
+# 2. "Nothing found" is worth as much as the power at your n.
 # 3. An audit names a symptom. The cause is yours to find.
 #
 # ## Recall
@@ -380,6 +360,20 @@ print(f"temperature {found.cooling.value:.2f}, with all decimals {first.cooling.
 #
 # *All that follows may be left out. More statistics: [18 Estimators in depth](18_estimators_in_depth.ipynb).*
 #
+# ### Store logits
+#
+# From the probabilities of model A in three decimals comes another temperature, as some labels now have probability 0:
+
+# %%
+table = pd.read_csv(folder / "A.csv")
+rounded = torch.from_numpy(table.filter(like="logit").to_numpy()).softmax(dim=1).numpy().round(3)
+rounded = pd.DataFrame(rounded).assign(label=table["label"], scanner=table["scanner"])
+rounded.to_csv(folder / "predictions.csv", index=False)
+found = auditing.audit_files(folder / "predictions.csv", groups="scanner", kind="probs")
+page = found.write(folder / "audit.html")  # print(page) says where it lies
+print(f"temperature {found.cooling.value:.2f}, with all decimals {first.cooling.value:.2f}")
+
+# %% [markdown]
 # ### A deployed network on your own files
 #
 # *30 minutes.* magika (Google; Fratantonio et al. 2025) names the type of a file, one of 214, from its first and last 1,024 bytes; mail is scanned with
