@@ -18,6 +18,8 @@ from calibkit.course import check, checkout, execution
 from calibkit.course.classroom import contents
 
 BESIDE = ("results", "images")  # what lessons load and show
+# Files of each training on photographs, in results/night/runs*, and what reads them.
+OF_A_RUN = {"*-epochs.csv": "photograph_runs.epochs", "*.npz": "photograph_runs.logits"}
 NOTES = "teaching"  # the folder of the notes, beside the notebooks
 FOR_TEACHERS = ("class_guide.md", "commands.md")
 LESSON = re.compile(r"\[(?P<words>[^\]]*)\]\((?P<name>(?:evidence/)?\d\d_\w+)\.ipynb\)")
@@ -37,8 +39,7 @@ def student(
 
     Raises ValueError for a folder that is not empty.
     """
-    paths = _written(folder, only, lambda lesson, notebook: without_answers(notebook))
-    return paths + (_evidence(paths) if with_evidence else [])
+    return _written(folder, only, lambda _, notebook: without_answers(notebook), with_evidence)
 
 
 def teacher(
@@ -48,8 +49,7 @@ def teacher(
 
     Arguments and errors are those of `student`.
     """
-    paths = _written(folder, only, annotated)
-    return paths + (_evidence(paths) if with_evidence else [])
+    return _written(folder, only, annotated, with_evidence)
 
 
 def key(folder: str | Path, only: Iterable[str] = ()) -> tuple[list[Path], list[str]]:
@@ -174,15 +174,15 @@ def solved(task: contents.Exercise):
     return space[task.function]
 
 
-def _written(folder: str | Path, only: Iterable[str], form: Callable) -> list[Path]:
+def _written(
+    folder: str | Path, only: Iterable[str], form: Callable, with_evidence: bool
+) -> list[Path]:
     """Each lesson in its form, beside the tables, sliders, pictures and pages that it uses.
 
     Links lead to those lessons alone that are there.
     """
     folder, lessons = empty(folder), contents.chosen(only)
     names, home, written = {lesson.name for lesson in lessons}, checkout.root() / "notebooks", []
-    for name in BESIDE:
-        shutil.copytree(home / name, folder / name)
     for page in home.glob("*.md"):
         if page.name not in FOR_TEACHERS:
             text = ABSENT.sub(r"\g<words>", page.read_text(encoding="utf-8"))
@@ -193,17 +193,19 @@ def _written(folder: str | Path, only: Iterable[str], form: Callable) -> list[Pa
             if cell.cell_type == "markdown":
                 cell.source = _with_links(cell.source, names)
         written.append(_write(notebook, folder, lesson.name))
-    return written
+    code = "".join(path.read_text(encoding="utf-8") for path in written)
+    unread = [files for files, reader in OF_A_RUN.items() if reader not in code]
 
+    def left_out(at: str, names: list[str]) -> set[str]:
+        of_runs = Path(at).name.startswith("runs") and not with_evidence
+        return shutil.ignore_patterns(*unread)(at, names) if of_runs else set()
 
-def _evidence(lessons: list[Path]) -> list[Path]:
-    """Copy the evidence of the lessons that were written, as it stands, beside them."""
-    by_name, written = {lesson.source.stem: lesson for lesson in checkout.evidence()}, []
-    for path in lessons:
-        if path.stem in by_name:
-            folder = path.parent / checkout.EVIDENCE
-            folder.mkdir(exist_ok=True)
-            written.append(_write(contents.committed(by_name[path.stem]), folder, path.stem))
+    for name in BESIDE:
+        shutil.copytree(home / name, folder / name, ignore=left_out)
+    if with_evidence:  # as it stands
+        (beside := folder / checkout.EVIDENCE).mkdir()
+        every = [lesson for lesson in checkout.evidence() if lesson.source.stem in names]
+        written += [_write(contents.committed(one), beside, one.source.stem) for one in every]
     return written
 
 

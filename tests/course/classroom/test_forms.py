@@ -9,6 +9,7 @@ import pytest
 from calibkit import __main__
 from calibkit.course import check, checkout, execution, experiments, explorers, syllabus
 from calibkit.course.classroom import contents, forms
+from calibkit.course.experiments import photograph_runs
 from tests.course.classroom.course import COMMITTED, EXERCISES, LESSONS, PROSE, QUESTIONS
 
 each = pytest.mark.parametrize("lesson", LESSONS.values(), ids=LESSONS)
@@ -99,6 +100,8 @@ def test_what_lessons_load_is_found_without_the_checkout(student, monkeypatch):
     assert len(experiments.stored("augmentation", "night", part="epochs"))
     assert len(experiments.on_text("sst2"))
     assert len(experiments.stored("captions", "laptop", part="steps"))
+    assert photograph_runs.logits("cross-entropy", 0)  # which 10 reads; nothing reads the epochs
+    assert not [*student.rglob("runs/*-epochs.csv")]
 
 
 @each
@@ -181,3 +184,4 @@ def test_evidence_is_given_to_a_class_on_demand_alone(student, tmp_path):
     assert beside == tmp_path / "with" / "evidence" / "03_overconfidence.ipynb"
     assert any(cell.get("outputs") for cell in nbformat.read(beside, as_version=4).cells)
     assert not (student / "evidence").exists()
+    assert [*(tmp_path / "with").rglob("runs/*-epochs.csv")]
