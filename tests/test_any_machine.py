@@ -4,6 +4,7 @@ The heavy packages are lent to the new environment, and pip installs the course 
 network.
 """
 
+import contextlib
 import json
 import re
 import secrets
@@ -12,7 +13,6 @@ import socket
 import subprocess
 import sys
 import sysconfig
-import time
 import tomllib
 import urllib.request
 from pathlib import Path
@@ -98,7 +98,8 @@ def _await(machine: Machine, process: subprocess.Popen) -> str:
         try:
             return machine.ask("lab/tree/notebooks/00_start_here.ipynb")
         except OSError:
-            time.sleep(0.5)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(0.5)
     raise AssertionError("JupyterLab did not start")
 
 
@@ -135,32 +136,9 @@ def test_what_the_page_names_is_there():
         assert f"{package}=={re.search(stated, PAGE)[1]}" in pinned
 
 
-def test_commands_for_windows_use_nothing_that_bash_alone_knows():
-    (steps,) = blocks("Windows: PowerShell and cmd (*try first*)", "powershell")
-    for command in (*steps.splitlines(), doctor.INSTALL):
-        assert not re.search(r"['$&|;<>`]|\./|/bin/", command), command
-    assert steps.splitlines()[1].endswith(doctor.INSTALL.removeprefix("python"))
-
-
 @pytest.mark.parametrize(("variable", "flag"), [("", False), ("TORCH_INDEX=file:///cpu", True)])
 def test_make_hands_the_address_of_another_pytorch_to_pip(variable, flag):
     command = ["make", "-n", "-B", ".venv/.course", *filter(None, [variable])]
     printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert ("--extra-index-url file:///cpu -e" in printed) is flag
     assert "-c constraints.txt" in printed
-
-
-PAGES = [ROOT / "README.md", *sorted((ROOT / "notebooks").glob("*.md"))]
-PAGES += [ROOT / "calibkit/course/site/api.rst.j2", ROOT / "pyproject.toml"]
-
-
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
-def test_pip_is_that_of_an_environment(path):
-    """A system's own Python refuses pip (PEP 668), on Debian, Ubuntu, Fedora and with Homebrew."""
-    text = path.read_text(encoding="utf-8")
-    callers = re.findall(r"(\S*)(?: -m)? ?\bpip(?: install| wheel) [-.\"\w]", text)
-    named = {one.strip("`|(").removesuffix("-m") for one in callers}
-    here = {f"{name}/bin/python" for name in ("env", ".venv")} | {r".venv\Scripts\python"}
-    assert named <= here | {"python", "%", "the"}, named
-    if "python" in named:  # of an environment that the page speaks of
-        assert re.search(r"activate|venv|environment|make lab", text)

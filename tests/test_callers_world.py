@@ -1,14 +1,11 @@
 """The caller's world is not the package's: settings of torch, kinds of arrays, edges of numbers."""
 
 import contextlib
-import functools
 import inspect
 import math
-import re
 import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,11 +13,6 @@ import pytest
 import scipy.sparse
 import torch
 
-import calibkit
-from calibkit import curation, losses, mixing, recalibration, validate
-from calibkit.lab import models, training
-from calibkit.lab.data import Dataset
-from tests import pretend_cuda
 from tests.entries import ENTRIES, Given, numbers, public
 
 
@@ -309,20 +301,6 @@ def test_at_the_edges_there_is_a_number_or_a_sentence(name, edge):
             assert not bool(one.isinf().any())
 
 
-@pytest.mark.parametrize("dtype", validate.FLOATS)
-@pytest.mark.parametrize("temperature", [1e-300, 1e-3, 0.5, 1e300])
-def test_no_temperature_makes_nan_of_logits_of_any_type(dtype, temperature):
-    scaler = recalibration.TemperatureScaler.of(temperature)
-    for scale in (1e-3, 10, torch.finfo(dtype).max / 8):
-        z = (torch.tensor([[0.5, -1.0, 0.25], [0.0, 0.0, 0.0]]).double() * scale).to(dtype)
-        logits = scaler.transform(z)
-        assert logits.dtype == dtype
-        assert bool(logits.isfinite().all())
-        assert torch.equal(scaler.module()(z), logits)
-        expected = ((z.double() - z.double().amax(1, keepdim=True)) / temperature).softmax(1)
-        torch.testing.assert_close(scaler.probs(z).double(), expected, rtol=0.02, atol=0.02)
-
-
 @pytest.mark.parametrize("name", ENTRIES)
 def test_what_is_empty_has_no_score(name):
     if asked(name):
@@ -332,46 +310,7 @@ def test_what_is_empty_has_no_score(name):
 
 # --- randomness and threads ---
 
-SENTENCE = "None draws from torch's default generator, which `torch.manual_seed` seeds."
 GIVEN = Given()
-DRAWN = {
-    "augmentation.crop_flip": lambda f, g: f(GIVEN.images, generator=g),
-    "corruptions.corrupt": lambda f, g: f(GIVEN.images, "gaussian_noise", 3, generator=g),
-    "corruptions.noise_images": lambda f, g: f(2, size=8, generator=g),
-    "mixing.cutmix": lambda f, g: f(GIVEN.images, GIVEN.few, classes=4, generator=g),
-    "mixing.draw": lambda f, g: f(30, 0.5, generator=g),
-    "mixing.mixup": lambda f, g: f(GIVEN.images, GIVEN.few, classes=4, alpha=0.5, generator=g),
-    "mixing.word_mixup": lambda f, g: f(GIVEN.words, GIVEN.few, classes=4, alpha=0.5, generator=g),
-    "prioritization.RandomPart": lambda f, g: f(share=0.3).choose(GIVEN.z, generator=g),
-}
-
-
-def called(name):
-    module, _, function = name.partition(".")
-    return getattr(sys.modules[f"calibkit.{module}"], function)
-
-
-def test_what_draws_is_tried_here():
-    found = {name for name in public() if "generator" in inspect.signature(called(name)).parameters}
-    assert found == set(DRAWN) - {"prioritization.RandomPart"}
-
-
-@pytest.mark.parametrize("name", DRAWN)
-def test_without_a_generator_it_is_torchs_own(name):
-    function = called(name)
-    documented = function.choose if isinstance(function, type) else function
-    assert SENTENCE in " ".join(inspect.getdoc(documented).split())
-
-    def drawn(seed=None, generator=None):
-        if seed is not None:
-            torch.manual_seed(seed)
-        return torch.cat([part.flatten() for part in numbers(DRAWN[name](function, generator))])
-
-    assert torch.equal(drawn(seed=1), drawn(seed=1))
-    assert not torch.equal(drawn(seed=1), drawn())
-    state = torch.get_rng_state()
-    assert torch.equal(drawn(generator=5), drawn(generator=5))
-    assert torch.equal(torch.get_rng_state(), state)
 
 
 FITS = [name for name in ENTRIES if name.startswith(("recalibration.", "audit"))]
@@ -389,38 +328,4 @@ def test_threads_leave_the_process_as_it_was(plain):
         assert_same(one, expected[name], 1e-6)
 
 
-def test_no_block_of_the_package_changes_the_filters_of_warnings():
-    """They belong to the process, and its threads would put back each other's."""
-    root = Path(calibkit.__file__).parent
-    for part in root.rglob("*.py"):
-        if "course" not in part.parts:
-            code = part.read_text(encoding="utf-8")
-            assert not re.search(r"catch_warnings|filterwarnings|simplefilter", code), part
-
-
 # --- devices ---
-
-
-def test_an_apple_gpu_trains_audits_and_maps():
-    given = Given()
-    with pretend_cuda.pretend_cuda(float64=False) as device:
-        z, y = given.z.to(device), given.y.to(device)
-        found, expected = (calibkit.audit(*rows).measures for rows in ((z, y), (given.z, given.y)))
-        assert_same(*([one.value for one in part.values()] for part in (found, expected)))
-        fitted = recalibration.VectorScaler().fit(z, y)
-        network = torch.nn.Sequential(torch.nn.Identity(), fitted.module()).to(device)
-        assert network(z).device.type == "pretend"
-        assert_same(numbers(network(z)), numbers(fitted.transform(z, allow_fitted=True)), 1e-6)
-        noisy = curation.symmetric_noise(y, 0.3, classes=4, seed=0, kind="uniform")
-        loss = functools.partial(losses.forward_corrected, transition=noisy.transition)
-        data = Dataset(z, noisy.labels, tuple("abcd"), posterior=z.softmax(1))
-        for options in ({"loss": loss}, {"mix": functools.partial(mixing.mixup, alpha=0.2)}):
-            run = training.fit(
-                lambda: models.mlp(4, 4, width=8),
-                *(data.to("cpu"),),
-                epochs=1,
-                device=device,
-                progress=False,
-                **options,
-            )
-            assert len(run.predict(data)) == 80

@@ -117,12 +117,6 @@ def test_the_smallest_sets_keep_the_promise_and_lose_it_without_their_last_class
         assert row.sort(descending=True).values[: chosen.sum() - 1].sum() < 0.9
 
 
-def test_a_set_of_one_class_is_never_empty():
-    even = torch.full((1, 10), 0.1, dtype=torch.float64)
-    assert conformal.smallest_sets(even, 0.05).sum() == 1
-    assert conformal.smallest_sets(even, 0.3).tolist() == [[True] * 3 + [False] * 7]
-
-
 @refusals.each("""
     conformal.conformal_quantile([], ALPHA) -> ValueError: ...scores is empty
     conformal.conformal_quantile([0.1, math.nan], ALPHA) -> ValueError: ...scores must be finite

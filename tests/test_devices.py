@@ -5,7 +5,6 @@ import functools
 import pickle
 from dataclasses import replace
 
-import matplotlib.pyplot as plt
 import pytest
 import torch
 from torch import nn
@@ -16,12 +15,10 @@ from calibkit import (
     losses,
     mixing,
     prioritization,
-    validate,
 )
 from calibkit.lab import data, models, sweep, training, translation
 from calibkit.lab.training.loop import Loop
 from calibkit.lab.translation import toy
-from calibkit.pictures import palette, plots
 from tests import pretend_cuda
 from tests.recalibration.samples import ALL
 
@@ -97,27 +94,10 @@ def furthest(ours, theirs):
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("name", ["torch's", "a module", "focal, a gamma each", "forward"])
-def test_a_loss_trains_to_the_same_weights_whatever_it_is_bound_to(name, device):
-    (here,), (there,) = (trained([made(loss=LOSSES[name])], place) for place in ("cpu", device))
-    assert {tensor.device.type for tensor in there.state.values()} == {device.type}
-    assert furthest(here, there) < 1e-5
-    assert there.predictions["test"].logits.device.type == "cpu"  # where the test set lies
-
-
-@pytest.mark.device
 def test_a_stack_of_all_losses_trains_to_the_same_weights(device):
     trials = [made(seed, loss=loss) for loss in LOSSES.values() for seed in range(2)]
     for ours, theirs in zip(trained(trials, "cpu"), trained(trials, device), strict=True):
         assert furthest(ours, theirs) < 1e-4
-
-
-@pytest.mark.device
-@pytest.mark.parametrize("name", [*MIXES, *AUGMENTATIONS])
-def test_blends_and_augmentations_train(name, device):
-    options = {"mix": MIXES[name]} if name in MIXES else {"augment": AUGMENTATIONS[name]}
-    for run in trained([made(seed, **options) for seed in range(2)], device):
-        assert run.history.train_loss.iloc[-1] < 3
 
 
 @pytest.mark.device
@@ -270,20 +250,6 @@ def test_a_machine_without_the_device_reads_what_was_fitted_and_trained_on_it():
         pickle.loads(raw)
 
 
-@pytest.mark.device
-def test_figures_take_rows_of_the_device(device):
-    logits, labels = scored(device)
-    probs = logits.softmax(1)
-    for draw in (plots.reliability_diagram, plots.corp_diagram, plots.confidence_histogram):
-        draw(probs, labels)
-    runs = torch.rand(3, 5, device=device)
-    _, ax = plt.subplots()
-    for rows in (runs, list(runs)):
-        plots.spread(torch.arange(5, device=device), rows, palette.ACCURACY, ax=ax)
-    plots.plane({palette.ACCURACY: torch.rand(3, 2, device=device)})
-    plt.close("all")
-
-
 # --- translation ---
 
 
@@ -308,16 +274,3 @@ def test_a_translator_and_its_pairs_may_lie_on_two_devices(device):
 
 
 # --- names ---
-
-
-@pytest.mark.device
-def test_a_generator_of_the_device_is_one_whatever_name_it_has(device):
-    kind = device.type
-    named = torch.device(kind, 0) if kind != "cpu" else device
-    generator = torch.Generator(named).manual_seed(0)
-    assert validate.generator(generator, kind) is generator
-    mix = mixing.draw(5, 0.2, generator=generator, device=kind)
-    assert mix.lam.device.type == kind
-    if kind != "cpu":
-        with pytest.raises(ValueError, match="generator is on"):
-            mixing.draw(5, 0.2, generator=generator)

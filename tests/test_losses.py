@@ -210,18 +210,6 @@ def test_mmce_on_soft_labels(variant):
     torch.testing.assert_close(losses.mmce(logits, target, variant=variant, weight=0.5), together)
 
 
-@pytest.mark.parametrize("variant", ["plain", "weighted"])
-@pytest.mark.parametrize("hit", [True, False])
-def test_mmce_of_one_sided_batches(variant, hit):
-    logits = torch.tensor([[2.0, 0.0], [1.0, 0.0]], dtype=torch.float64)
-    target = torch.tensor([0, 0] if hit else [1, 1])
-    c = logits.softmax(1)[:, 0].tolist()
-    v = [(1 - x) / 2 if hit else x / 2 for x in c]
-    cross = math.exp(-abs(c[0] - c[1]) / 0.4)
-    expected = math.sqrt(v[0] ** 2 + v[1] ** 2 + 2 * v[0] * v[1] * cross)
-    assert losses.mmce_penalty(logits, target, variant=variant).item() == pytest.approx(expected)
-
-
 def test_mmce_squared_divides_each_pair_twice():
     logits, target = batch(40, 4)
     target[:25] = logits[:25].argmax(1)
@@ -246,23 +234,6 @@ def test_mmce_squared_divides_each_pair_twice():
     assert found < losses.mmce_penalty(logits, target).item() / 5
 
 
-@pytest.mark.parametrize("hit", [True, False])
-def test_mmce_squared_asks_nothing_of_one_sided_batches(hit):
-    logits = torch.tensor([[2.0, 0.0], [1.0, 0.0]], dtype=torch.float64, requires_grad=True)
-    penalty = losses.mmce_penalty(logits, torch.tensor([1 - hit] * 2), variant="squared")
-    assert penalty.item() < 1e-100
-    (gradient,) = torch.autograd.grad(penalty, logits)
-    assert gradient.abs().max() == 0
-
-
-def test_mmce_gradient_stops_at_perfection():
-    logits = torch.tensor([[50.0, -50.0], [50.0, -50.0]], requires_grad=True)
-    penalty = losses.mmce_penalty(logits, torch.tensor([0, 0]))
-    penalty.backward()
-    assert penalty.item() < 1e-15
-    assert torch.equal(logits.grad, torch.zeros(2, 2))
-
-
 # --- focal loss ------------------------------------------------------------------------------
 
 
@@ -281,15 +252,6 @@ def test_gamma_per_sample():
     assert losses.focal(logits, target, gamma=torch.tensor(2.0)) == losses.focal(
         logits, target, gamma=2
     )
-
-
-def test_gamma_takes_no_gradient():
-    logits, target = batch(3, 4)
-    gamma = torch.ones(3, requires_grad=True)
-    logits.requires_grad_()
-    losses.focal(logits, target, gamma=gamma).backward()
-    assert gamma.grad is None
-    assert logits.grad.abs().sum() > 0
 
 
 @pytest.mark.parametrize("gammas", losses.FLSD_FORMS)
@@ -316,12 +278,6 @@ def test_flsd_steps_hold_their_upper_value_on_the_edge(dtype):
         torch.testing.assert_close(losses.flsd(even, one_hot, gammas=gammas), expected)
 
 
-def test_underflowing_p_keeps_its_loss():
-    logits = torch.tensor([[200.0, 0.0, 0.0]]).expand(2, 3)  # p of the others is e^-200
-    each = losses.focal(logits, torch.tensor([1, 0]), gamma=2.0, reduction="none")
-    assert each.tolist() == [200.0, 0.0]
-
-
 def test_near_certainty_keeps_its_digits():
     logits = torch.tensor([[30.0, 0.0]], dtype=torch.float64)
     value = losses.focal(logits, torch.tensor([0]), gamma=1.0).item()
@@ -338,13 +294,6 @@ def test_gradients(name):
     logits.requires_grad_()
     assert gradcheck(lambda z: LOSSES[name](z, target), logits)
     assert gradgradcheck(lambda z: LOSSES[name](z, target, reduction="none"), logits)
-
-
-@pytest.mark.parametrize("name", SOFT)
-def test_gradients_on_soft_labels(name):
-    logits, _ = batch(4)
-    logits.requires_grad_()
-    assert gradcheck(lambda z: LOSSES[name](z, soft_rows(4)), logits)
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -413,12 +362,6 @@ def test_function_transforms(name):
             torch.testing.assert_close(grad, alone)
 
 
-def test_types_are_checked_under_transforms():
-    for target in (Y > 0, Y.float()):
-        with pytest.raises(TypeError, match=r"^target .*must be integer"):
-            torch.func.grad(partial(losses.flsd, target=target))(Z)
-
-
 @pytest.mark.parametrize("name", LOSSES)
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
 def test_precision(name, dtype):
@@ -430,19 +373,6 @@ def test_precision(name, dtype):
     assert low.grad.dtype == dtype
     exact = LOSSES[name](low.detach().double(), target).item()
     assert loss.item() == pytest.approx(exact, rel=1e-5)
-
-
-def test_arrays_and_small_integers():
-    logits, target = batch()
-    expected = losses.brier(logits, target)
-    assert losses.brier(logits.numpy(), target.numpy()) == expected
-    assert losses.brier(logits, target.to(torch.uint8)) == expected
-    rough = soft_rows().float()
-    for name in SOFT:  # soft labels in another float type than the logits
-        torch.testing.assert_close(
-            LOSSES[name](logits, rough), LOSSES[name](logits, rough.double()), msg=name
-        )
-        assert LOSSES[name](logits.float(), soft_rows()).dtype == torch.float32
 
 
 # --- noisy labels ----------------------------------------------------------------------------
@@ -596,9 +526,7 @@ def test_probabilities_in_place_of_logits_are_refused():
 
 @refusals.each("""
     f(Z, Y, class_weights=torch.ones(2)) -> ValueError: ...one entry per class, 3, got 2
-    f(Z, Y, class_weights=torch.ones(1, 3)) -> ValueError: ...must have 1 dimension
     f(Z, Y, class_weights=torch.tensor([1, -1.0, 1])) -> ValueError: ...at least 0, got from -1 to 1
-    f(Z, Y, class_weights=torch.tensor([1, NAN, 1])) -> ValueError: ...must be finite
     f(Z, Y, class_weights=torch.ones(3, device="meta")) -> ValueError: ...is on meta
     f(Z, Y, class_weights=torch.zeros(3)) -> ValueError: ...are 0 for every label
 """)
@@ -612,31 +540,19 @@ def test_bad_class_weights(call, refused):
     losses.focal(Z, Y, gamma="2") -> TypeError: gamma must be a tensor or array of numbers, got str
     losses.focal(Z, Y, gamma=torch.ones(3)) -> ValueError: gamma must have one entry per row
     losses.dual_focal(Z, Y, gamma=torch.ones(1, 4)) -> ValueError: gamma must have 1 dimension
-    losses.focal(Z, Y, gamma=-torch.ones(4)) -> ValueError: gamma must be finite and at least 0
     losses.dual_focal(Z, Y, gamma=torch.ones(4) * NAN) -> ValueError: gamma must be finite
-    losses.focal(Z, Y, gamma=torch.ones(4, device="meta")) -> ValueError: gamma is on meta
     losses.dual_focal(Z, Q, gamma=1.0) -> ValueError: target must be (n,) integer labels for dual_
     losses.label_smoothing(Z, Y, alpha=1.5) -> ValueError: alpha must lie in
     losses.label_smoothing(Z, Y, alpha=0.7, divisor="K-1") -> ValueError: ...0.666
     losses.label_smoothing(Z, Y, divisor="k") -> ValueError: divisor must be one of 'K', 'K-1'
-    losses.confidence_penalty(Z, Y, weight=-1) -> ValueError: weight must lie in
-    losses.mmce(Z, Y, weight=-1) -> ValueError: weight must lie in
-    losses.mmce_penalty(Z, Y, variant="both") -> ValueError: variant must be one of
-    losses.mmce_penalty(Z, Y, width=0) -> ValueError: width must lie in
-    losses.flsd(Z, Y, gammas="53") -> ValueError: gammas must be one of '5-3', '5-3-2'
     losses.forward_corrected(Z, Q, transition=torch.eye(3)) -> ValueError: target must be
     losses.forward_corrected(Z, Y, transition=torch.eye(4)) -> ValueError: transition must be (3, 3)
-    losses.forward_corrected(Z, Y, transition=2 * torch.eye(3)) -> ValueError: transition
     losses.forward_corrected(Z, Y * 0 + 2, transition=torch.eye(3)[[0, 1, 1]]) -> ValueError: transi
     losses.cross_entropy(torch.tensor([[3e38, -3e38]]), [1]) -> ValueError: logits give a loss of
     losses.class_balanced_weights([3, 0, 1]) -> ValueError: ...positive, got 0 in class 1
     losses.inverse_frequency_weights([3, -2]) -> ValueError: ...positive, got -2 in class 1
-    losses.inverse_frequency_weights([3.0, NAN]) -> ValueError: counts must be finite
-    losses.class_balanced_weights([]) -> ValueError: counts is empty
     losses.inverse_frequency_weights([True, True]) -> TypeError: counts must be real numbers
-    losses.class_balanced_weights([1, 2], beta=1.0) -> ValueError: beta must lie in
     losses.scheduled_gamma(5, 5) -> ValueError: epoch must be in [0, 4]
-    losses.scheduled_gamma(0, 0) -> ValueError: epochs must be at least 1
     losses.scheduled_gamma(0, 5, gammas="5-3") -> ValueError: gammas must be one of '5-3-1', '5-3-2'
 """)
 def test_bad_settings(call, refused):

@@ -1,5 +1,3 @@
-import math
-
 import numpy as np
 import pytest
 import torch
@@ -118,25 +116,12 @@ def test_cutmix_is_torchvisions_with_a_generator():
     assert torch.equal(first[1], theirs[1])
 
 
-def test_cutmix_alpha_is_used():
-    images, labels = torch.rand(2, 1, 32, 32), torch.arange(2)
-    spread = {}
-    for alpha in (0.05, 50.0):
-        generator = torch.Generator().manual_seed(0)
-        own = [
-            mixing.cutmix(images, labels, classes=2, alpha=alpha, generator=generator)[1][0, 0]
-            for _ in range(60)
-        ]
-        spread[alpha] = torch.stack(own).std().item()
-    assert spread[0.05] > 2 * spread[50.0]
-
-
 # --- bad input -------------------------------------------------------------------------------
 
 
 X, Y = samples(6, (3, 4, 4))
 SOFT = F.one_hot(Y, 4).float()
-NAN, INF, META = math.nan, math.inf, torch.device("meta")
+META = torch.device("meta")
 SIX, SWAP = mixing.draw(6, 0.4, generator=0), torch.tensor([1, 0])
 
 
@@ -150,39 +135,24 @@ def cutmix(images=X, labels=Y, classes=4, **options):
 
 @refusals.each("""
     mixup(alpha=0) -> ValueError: alpha must lie in (0, inf), got 0
-    cutmix(alpha=INF) -> ValueError: alpha must lie in (0, inf), got inf
     mixup(alpha="1") -> TypeError: alpha must be a number
     mixup(classes=1) -> ValueError: classes must be at least 2
-    cutmix(classes=4.0) -> TypeError: classes must be an integer
-    mixup(labels=Y[:4]) -> ValueError: labels must have one entry per row, 6, got 4
-    cutmix(labels=Y[:4]) -> ValueError: labels must have one entry per row, 6, got 4
     mixup(labels=Y + 4) -> ValueError: labels must lie in [0, 4)
-    cutmix(labels=Y - 4) -> ValueError: labels must lie in [0, 4)
-    mixup(labels=Y.float()) -> TypeError: labels must be integers
-    cutmix(labels=Y > 1) -> TypeError: labels must be integers
-    mixup(labels=SOFT.to(META)) -> ValueError: labels is on meta
     mixup(inputs=X.long()) -> TypeError: inputs must be floating point
     cutmix(images=X.long()) -> TypeError: images must be floating point
     cutmix(images=X[0], labels=Y[:3]) -> ValueError: images must have 4 dimension
-    mixup(inputs=X[:0]) -> ValueError: inputs is empty
     mixup(generator=-1) -> ValueError: seed must be at least 0
-    cutmix(generator=-1) -> ValueError: seed must be at least 0
     mixup(mix="all") -> ValueError: mix must be one of 'both', 'inputs', 'labels'
     mixup(labels=SOFT[:, :3]) -> ValueError: labels must have 4 columns
     mixup(labels=SOFT * 3) -> ValueError: labels must lie in [0, 1]
-    mixup(labels=Y[None]) -> ValueError: labels must have 1 dimension
     mixing.draw(0, 1.0) -> ValueError: n must be at least 1
-    mixing.draw(3, 1.0, generator="x") -> TypeError: seed must be an integer
     mixing.draw(3, 1.0, generator=torch.Generator(), device="meta") -> ValueError: generator is on
     SIX.apply(Y) -> TypeError: tensor must be floating point
     SIX.apply(X[:5]) -> ValueError: tensor must have one entry per row, 6, got 5
     SIX.apply(X.to(META)) -> ValueError: tensor is on meta
-    SIX.soft_labels(Y + 9, 4) -> ValueError: labels must lie in [0, 4)
     SIX.soft_labels(Y[:2], 4) -> ValueError: labels must have one entry per row, 6
-    SIX.main_labels(Y, 1) -> ValueError: classes must be at least 2
     UNSEEN.soft_labels(torch.ones(2, device=META), 3) -> TypeError: labels must be integers
     UNSEEN.soft_labels(torch.ones(1, 2, device=META).long(), 3) -> ValueError: labels must have 1
-    mixing.Mix(torch.tensor(0.5), SWAP[None]) -> ValueError: partner must have 1 dimension
     mixing.Mix(SWAP, SWAP) -> TypeError: lam must be floating point
     mixing.Mix(torch.ones(3), SWAP) -> ValueError: lam must be one number or one per sample
     mixing.word_mixup(X[:, 0, 0], Y, classes=4, alpha=1.0) -> TypeError: texts must be word numbers

@@ -61,19 +61,6 @@ def test_a_target_model_may_choose_and_is_not_changed():
     assert all(torch.equal(a, b) for a, b in zip(before, target.parameters(), strict=True))
 
 
-def test_a_target_that_was_kept_judges_epoch_by_epoch_and_stays_at_its_last_state():
-    kept = torch.randn(2, 100, 10, generator=torch.Generator().manual_seed(1))
-    seen = []
-
-    def loss(logits, labels):
-        seen.append(sorted(labels.tolist()))
-        return nn.functional.cross_entropy(logits, labels)
-
-    fit(loss=loss, select=MaxEntropy(0.3, target=kept))
-    rows = [MaxEntropy(0.3).choose(kept[state]) for state in (0, 1, 1, 1)]
-    assert seen == [sorted(TRAIN.labels[row].tolist()) for row in rows]
-
-
 def test_the_largest_loss_is_taken_and_needs_the_labels():
     logits = torch.tensor([[3.0, 0.0], [3.0, 0.0], [0.0, 0.0]])
     labels = torch.tensor([0, 1, 1])

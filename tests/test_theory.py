@@ -141,12 +141,6 @@ def test_penalty_posterior_undoes_the_minimiser(weight):
     torch.testing.assert_close(theory.penalty_posterior(p, weight), q, rtol=1e-9, atol=1e-11)
 
 
-def test_penalty_posterior_of_what_is_too_peaked():
-    q = theory.penalty_posterior([0.98, 0.01, 0.01], 1.0)
-    assert q.tolist() == [1.0, 0.0, 0.0]
-    assert theory.penalty_posterior([1.0, 0.0], 3.0).tolist() == [1.0, 0.0]
-
-
 def test_values_at_the_ends():
     assert theory.gradient_ratio(0.0, 2.0) == 1
     assert [theory.gradient_ratio(1.0, gamma) for gamma in (0.0, 2.0)] == [1, 0]
@@ -184,40 +178,25 @@ def test_numbers_give_floats_and_tensors_tensors():
     assert table[1, 2].item() == pytest.approx(g(0.4, 2), rel=1e-6)
 
 
-NAN, INF = math.nan, math.inf
-HALF, META = torch.full((2,), 0.5), torch.ones(2, device="meta")
-EYE = [[1.0, 0.0], [0.0, 1.0]]
+HALF = torch.full((2,), 0.5)
 
 
 @refusals.each("""
     theory.gradient_ratio(-1, 1.0) -> ValueError: p must lie in [0, 1]
     theory.gradient_ratio(0.5, -1.0) -> ValueError: gamma must lie in [0, inf)
-    theory.gradient_ratio("x", 1.0) -> TypeError: p must be
-    theory.gradient_ratio([], 1.0) -> ValueError: p is empty
     theory.gradient_ratio(HALF, torch.ones(3)) -> ValueError: shapes must agree or broadcast, got p
-    theory.gradient_ratio(HALF, META) -> ValueError: gamma is on meta
     theory.gradient_threshold(0.0) -> ValueError: gamma must lie in (0, inf)
     theory.gamma_star(0) -> ValueError: p0 must lie in (0, 0.5)
     theory.binary_focal_risk(1.2, 0.5, 1.0) -> ValueError: p must lie in [0, 1], got 1.2
-    theory.binary_focal_risk(0.2, -0.5, 1.0) -> ValueError: q must lie in [0, 1]
-    theory.binary_focal_risk(0.2, 0.5, -1.0) -> ValueError: gamma must lie
     theory.focal_minimiser(1.5, 1.0) -> ValueError: q must lie in [0, 1]
-    theory.focal_minimiser(0.5, -1.0) -> ValueError: gamma must lie
-    theory.smoothing_minimiser(1, 0.5) -> ValueError: classes must be at least 2
     theory.smoothing_minimiser(3, 0.0) -> ValueError: smoothing must lie in (0, 1]
     theory.focal_risk([0.5, 0.6], HALF, 1.0) -> ValueError: p must have rows that sum to 1
     theory.focal_risk(HALF, [0.5, 0.6], 1.0) -> ValueError: q must have rows that sum to 1
     theory.focal_risk(0.5, HALF, 1.0) -> ValueError: p must be a row of class probabilities
-    theory.focal_risk(HALF, HALF, -1.0) -> ValueError: gamma must lie
     theory.focal_posterior([0.5, 0.6], 1.0) -> ValueError: p must have rows that sum to 1
-    theory.focal_posterior(HALF, NAN) -> ValueError: gamma must lie
     theory.focal_minimiser_multiclass(0.5, 1.0) -> ValueError: q must be a row of class prob
-    theory.focal_minimiser_multiclass([], 1.0) -> ValueError: q is empty
-    theory.focal_minimiser_multiclass(HALF, NAN) -> ValueError: gamma must lie
     theory.penalty_posterior([0.5, 0.6], 1.0) -> ValueError: p must have rows that sum to 1
-    theory.penalty_posterior(HALF, -1.0) -> ValueError: weight must lie in [0, inf), got -1
     theory.penalty_minimiser([0.5, 0.6], 1.0) -> ValueError: q must have rows that sum to 1
-    theory.penalty_minimiser(HALF, -1.0) -> ValueError: weight must lie in [0, inf), got -1
 """)
 def test_bad_input(call, refused):
     refusals.check(call, refused, globals())

@@ -34,55 +34,38 @@ ROWS = torch.full((6, 3), 1 / 3, dtype=torch.float64)
     validate.labels([7] * 6, n=6, classes=3) -> ValueError: ...number the classes from 0
     validate.probs(filled(NAN), "p") -> ValueError: p must be finite, got nan at index (1, 2)
     validate.probs(filled(INF), "p") -> ValueError: p must be finite, got inf at index (1, 2)
-    validate.probs(filled(-0.1), "p") -> ValueError: p must lie in [0, 1], got values from -0.1 to
     validate.probs(filled(1.5), "p") -> ValueError: p must lie in [0, 1], got values from 0.1 to 1.5
     validate.probs(LOGITS, "p") -> ValueError: ...if these are logits pass p.softmax(dim=1)
     validate.probs(filled(0.9), "p") -> ValueError: p must have rows that sum to 1, got 1.1 in row 1
     validate.probs(filled(0.8002), "p") -> ValueError: p must have rows that sum to 1
-    validate.probs(filled(0.7998), "p") -> ValueError: p must have rows that sum to 1
     validate.probs(PROBS[:, :1]) -> ValueError: probs must have one column per class, at least 2
     validate.probs(LABELS[None], "p") -> TypeError: p must be floating point
     validate.probs(PROBS[:0], "p") -> ValueError: p is empty
     validate.probs(PROBS.to_sparse()) -> TypeError: ...pass probs.to_dense
     validate.probs(PROBS.to(torch.float8_e4m3fn)) -> TypeError: ...must be floating point, got
     validate.probs(torch.tensor([[0.7, 0.2]])) -> ValueError: ...divide each row by its sum or pass
-    validate.probs(torch.tensor([[0.333, 0.33]])) -> ValueError: ...divide each row by its sum or
     validate.logits(filled(NAN)) -> ValueError: logits must be finite
-    validate.logits(LOGITS[:, :1]) -> ValueError: logits must have one column per class
     validate.logits(PROBS[0]) -> ValueError: logits must have 2 dimension
     validate.labels(LABELS.float(), n=2, classes=3) -> TypeError: labels must be integers
-    validate.labels(LABELS > 0, n=2, classes=3) -> TypeError: labels must be integers
     validate.labels(LABELS, n=3, classes=3) -> ValueError: labels must have one entry per row, 3,
     validate.labels(LABELS, n=2, classes=2) -> ValueError: labels must lie in [0, 2) for 2 classes,
-    validate.labels([0, -1], n=2, classes=3) -> ValueError: labels must lie in [0, 3) for 3 classes,
     validate.labels(LABELS, n=2, classes=3, device="meta") -> ValueError: labels is on cpu but the
     validate.labels(LABELS, n=2, classes=3, device="meta", of="them") -> ValueError: ...but them are
-    validate.predictions(filled(NAN), LABELS) -> ValueError: probs must be finite
-    validate.scores(filled(NAN), LABELS) -> ValueError: logits must be finite
-    validate.predictions(PROBS, LABELS[:1]) -> ValueError: labels must have one entry per row
-    validate.scores(LOGITS, LABELS + 1) -> ValueError: labels must lie in [0, 3)
     validate.scores(LOGITS.to("meta"), LABELS) -> ValueError: labels is on cpu
     validate.as_tensor("x", "text") -> TypeError: x must be a tensor or array of numbers
-    validate.as_tensor("x", [[1], [1, 2]]) -> TypeError: x must be a tensor or array of numbers
-    validate.as_tensor("x", object()) -> TypeError: x must be a tensor or array of numbers
     validate.as_tensor("x", PROBS, ndim=1) -> ValueError: x must have 1 dimension(s), got shape (2,
     validate.as_tensor("x", PROBS[:0]) -> ValueError: x is empty (shape (0, 3))
-    validate.floating("x", LABELS) -> TypeError: x must be floating point, got torch.int64
     validate.finite("x", filled(-INF)) -> ValueError: x must be finite, got -inf at index (1, 2)
     validate.number("x", 0, 0, 1, open_low=True) -> ValueError: x must lie in (0, 1], got 0
     validate.number("x", 1, 0, 1, open_high=True) -> ValueError: x must lie in [0, 1), got 1
-    validate.number("x", -1, 0, 1) -> ValueError: x must lie in [0, 1], got -1
     validate.number("x", 2, 0, 1) -> ValueError: x must lie in [0, 1], got 2
-    validate.number("x", NAN, 0, 1) -> ValueError: x must lie in [0, 1], got nan
     validate.number("x", "1", 0, 1) -> TypeError: x must be a number
     validate.number("x", True, 0, 1) -> TypeError: x must be a number
-    validate.number("x", np.array([0.5]), 0, 1) -> TypeError: x must be a number
     validate.fraction("x", 20) -> ValueError: x must lie in [0, 1], got 20; it is a fraction
     validate.integer("x", 2, 3) -> ValueError: x must be at least 3, got 2
     validate.integer("x", 2, 0, 1) -> ValueError: x must be in [0, 1], got 2
     validate.integer("x", 1.0, 0) -> TypeError: x must be an integer
     validate.integer("x", True, 0) -> TypeError: x must be an integer
-    validate.integer("x", np.array([1]), 0) -> TypeError: x must be an integer
     validate.choice("x", "c", ("a", "b")) -> ValueError: x must be one of 'a', 'b', got 'c'
     validate.generator(-1) -> ValueError: seed must be at least 0
     validate.generator(torch.Generator(), "meta") -> ValueError: ...torch.Generator('meta')
@@ -121,22 +104,6 @@ def test_generators():
     assert validate.generator(own) is own
     one, other = (torch.rand(3, generator=validate.generator(None)) for _ in range(2))
     assert not torch.equal(one, other)
-
-
-@pytest.mark.parametrize("classes", [2, 65, 1_000])
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_rows_sum_to_one_within_1e_4(classes, dtype):
-    logits = torch.randn(500, classes, generator=torch.Generator().manual_seed(0), dtype=dtype)
-    rows = logits.softmax(1)
-    assert validate.probs(rows) is rows
-    for factor, allowed in ((1.00008, True), (0.99992, True), (1.00012, False), (0.99988, False)):
-        other = rows.clone()
-        other[7] *= factor
-        if allowed:
-            validate.probs(other)
-        else:
-            with pytest.raises(ValueError, match=r"sum to 1, got .* in row 7"):
-                validate.probs(other)
 
 
 @pytest.mark.parametrize("classes", [2, 10, 1_000])
@@ -184,16 +151,6 @@ def test_probabilities_of_a_rounded_csv_are_taken_as_they_are(dtype, decimals, c
     labels = probs.multinomial(1, generator=generator)[:, 0]
     for metric in (metrics.ece, metrics.brier, metrics.nll):
         assert metric(rows, labels) == pytest.approx(metric(probs, labels), rel=0.02, abs=2e-3)
-
-
-@pytest.mark.parametrize("classes", [2, 3, 10])
-def test_probabilities_of_two_decimals_are_taken_as_they_are(classes):
-    probs = torch.randn(500, classes, generator=torch.Generator().manual_seed(3)).softmax(1)
-    rows = written(probs, 2)
-    assert (rows.sum(1) - 1).abs().max() > 5e-3 or classes == 2
-    assert torch.equal(validate.probs(rows), rows)
-    labels = torch.arange(500) % classes
-    assert metrics.brier(rows, labels) == pytest.approx(metrics.brier(probs, labels), abs=0.01)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])

@@ -59,16 +59,3 @@ def test_notebooks_are_compared_and_other_systems_run_the_first_lesson():
         __main__._parser().parse_args(words)
     assert "--only 00" in rest[-1]
     assert "--scale smoke" in rest[-1]
-
-
-def test_the_site_has_the_addresses_of_the_repository_that_publishes_it():
-    steps = workflow("site")["jobs"]["build"]["steps"]
-    (made,) = [step for step in steps if step.get("run") == "make site"]
-    (asked,) = [step for step in steps if step.get("id") == "pages"]
-    assert asked["uses"].startswith("actions/configure-pages@")
-    assert steps.index(asked) < steps.index(made)
-    assert set(made["env"]) == {"CALIBKIT_SITE", "CALIBKIT_REPOSITORY"}
-    assert "steps.pages.outputs.base_url" in made["env"]["CALIBKIT_SITE"]
-    assert "github.repository" in made["env"]["CALIBKIT_REPOSITORY"]
-    source = (ROOT / "calibkit" / "course" / "site" / "sharing.py").read_text(encoding="utf-8")
-    assert all(name in source for name in made["env"])

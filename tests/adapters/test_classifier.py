@@ -15,7 +15,6 @@ from sklearn.model_selection import (
     RepeatedKFold,
     ShuffleSplit,
     TimeSeriesSplit,
-    cross_val_score,
 )
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -24,7 +23,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import check_estimator
 
-from calibkit import recalibration
 from calibkit.adapters.classifier import CalibratedClassifier
 
 MODELS = {
@@ -74,23 +72,6 @@ def test_another_model_is_fitted_out_of_fold_as_scikit_learn_does(classes):
         ours = CalibratedClassifier(GaussianNB()).fit(X[:800], y[:800], **given)
         expected = theirs.fit(X[:800], y[:800], **given).predict_proba(X[800:])
         np.testing.assert_allclose(ours.predict_proba(X[800:]), expected, rtol=0, atol=1e-6)
-
-
-@pytest.mark.parametrize("map_", [recalibration.VectorScaler(), recalibration.IsotonicCalibrator()])
-def test_any_map_will_do(map_):
-    X, y = problem(2)
-    ours = CalibratedClassifier(GaussianNB(), map_).fit(X[:800], y[:800])
-    assert type(ours.calibrator_) is type(map_)
-    assert not map_._fitted
-    assert ours.predict_proba(X[800:]).sum(1) == pytest.approx(1)
-
-
-def test_it_stands_in_searches_and_pipelines():
-    X, y = problem(2)
-    pipe = make_pipeline(StandardScaler(), CalibratedClassifier(LogisticRegression(), cv=3))
-    assert cross_val_score(pipe, X, y, cv=3, scoring="neg_log_loss").min() > -0.65
-    search = GridSearchCV(CalibratedClassifier(LogisticRegression()), {"model__C": [1e-4, 1]}, cv=3)
-    assert search.fit(X, y).best_params_["model__C"] in (1e-4, 1)
 
 
 def test_bad_input():

@@ -8,8 +8,6 @@ that runs on two quiet cores gave, less a tenth; on a busy machine, wall times s
 
 import dataclasses
 import statistics
-import subprocess
-import sys
 import time
 
 import numpy as np
@@ -18,31 +16,17 @@ from PIL import Image
 from torch.nn import functional
 from torch.utils.data import DataLoader
 from torch.utils.data import Dataset as TorchDataset
-from torch.utils.flop_counter import FlopCounterMode
 from torchvision import transforms
 
 from calibkit import augmentation, curation
 from calibkit.lab import data, models, sweep, training
-from calibkit.lab.training import device, loop
+from calibkit.lab.training import device
 from calibkit.lab.training.device import memory_format, prepared
 from calibkit.lab.training.loop import Feed
 
 from .timing import Row
 
 IMAGES, BATCH, THREADS = 2_048, 128, 2
-MEMORY = """
-import pathlib, re, sys, torch
-from calibkit.lab import data, models, sweep, training
-train = data.Dataset(torch.randn(1_500, 1, 16, 16), torch.arange(1_500) % 10, tuple("0123456789"))
-network = lambda: models.cnn(1, 10, width=8)
-trial = lambda seed: training.trial(network, train, seed=seed, epochs=1)
-once = lambda runs: sweep.run(
-    trial, {"seed": range(runs)}, device="cpu", cache=False, progress=False,
-    how="stacked" if runs > 1 else "single",
-)
-once(int(sys.argv[1]))
-print(re.search(r"VmHWM:\\s+(\\d+)", pathlib.Path("/proc/self/status").read_text())[1])
-"""
 MEAN, STD = (0.49, 0.48, 0.45), (0.25, 0.24, 0.26)
 
 
@@ -58,14 +42,7 @@ def rows():
         work, peer = f"epoch of {name}, 32 px", "plain PyTorch loop"
         yield _row(work, peer, target, _epoch(network, ours), _plain_epoch(network, plain))
         yield _ceiling(work, _epoch(network, ours), _bare(network, ours))
-    for depth in (8, 20):
-        network = lambda depth=depth: models.resnet(depth)  # noqa: E731
-        contiguous = _contiguous(_epoch(network, ours))
-        work = f"epoch of ResNet-{depth}, channels_last"
-        yield _row(work, "contiguous", 1, _epoch(network, ours), contiguous, repeats=3)
     yield from _sweeps()
-    yield from _shares(ours)
-    yield from _memory()
 
 
 def _sweeps():
@@ -93,43 +70,6 @@ def _sweeps():
         ]
         ours = _sweep(trials, how)
         yield _row(work, "one fit after the other", target, ours, _one_by_one(trials), repeats=3)
-
-
-def _shares(ours):
-    """Share of the matrix-multiply peak of as many threads that a training reaches."""
-    flat = data.Dataset(torch.randn(2_048, 1024), torch.zeros(2_048).long(), tuple("ab"))
-    for name, threads, target, network, train in (
-        ("MLP 2 x 1024", 1, 0.5, lambda: models.mlp(1024, 2, width=1024), flat),
-        ("ResNet-8, 32 px", THREADS, 0.5, lambda: models.resnet(8), ours),
-        ("LeNet-5, 32 px", THREADS, 0.25, lambda: models.lenet5(3, 10), ours),
-    ):
-        torch.set_num_threads(threads)
-        a, b = torch.randn(1024, 1024), torch.randn(1024, 1024)
-        peak = 2 * 1024**3 / _seconds(lambda a=a, b=b: a @ b, 20)
-        recipe = training.Recipe(epochs=1, batch_size=BATCH)
-        epoch = lambda n=network, t=train, r=recipe: training.fit(  # noqa: E731
-            n, t, r, device="cpu", progress=False
-        )
-        share = _operations(network, train) / _seconds(epoch, 5) / peak
-        noun = "thread" if threads == 1 else "threads"
-        yield Row(f"epoch of {name}, {threads} {noun}", "matrix-multiply peak", share, target)
-    torch.set_num_threads(THREADS)
-
-
-def _operations(network, train):
-    """Floating-point operations of an epoch, forward and backward."""
-    with FlopCounterMode(display=False) as counted:
-        functional.cross_entropy(network()(train.inputs[:BATCH]), train.labels[:BATCH]).backward()
-    return counted.get_total_flops() * len(train) / BATCH
-
-
-def _memory():
-    """Peak memory of the whole process, imports and all."""
-    one, many = (
-        int(subprocess.check_output([sys.executable, "-c", MEMORY, str(runs)])) for runs in (1, 25)
-    )
-    work = f"peak memory, 25 stacked CNNs: {many / 1024:.0f} MiB"
-    yield Row(work, f"process with one: {one / 1024:.0f} MiB", many / one, 3, "lower")
 
 
 def _row(work, against, target, ours, theirs, repeats=5):
@@ -169,11 +109,6 @@ def _once(call):
     start = time.perf_counter()
     call()
     return time.perf_counter() - start
-
-
-def _seconds(call, repeats):
-    call()
-    return statistics.median(_once(call) for _ in range(repeats))
 
 
 def _pixels():
@@ -231,17 +166,6 @@ def _epoch(network, dataset):
     recipe = training.Recipe(augment=augmentation.crop_flip, batch_size=BATCH, epochs=1)
     model = network()
     return lambda: training.fit(model, dataset, recipe, device="cpu", progress=False)
-
-
-def _contiguous(call):
-    def inner():
-        chosen, loop.memory_format = loop.memory_format, lambda *_: torch.contiguous_format
-        try:
-            return call()
-        finally:
-            loop.memory_format = chosen
-
-    return inner
 
 
 def _plain_epoch(network, dataset):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -134,9 +135,9 @@ def _await(lab: Lab, server: subprocess.Popen, log: Path) -> None:
             lab.ask("status")
             return
         except OSError:
-            if server.poll() is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                server.wait(0.5)
                 break
-            time.sleep(0.5)
     raise RuntimeError(f"JupyterLab did not start:\n{log.read_text(encoding='utf-8')[-2000:]}")
 
 

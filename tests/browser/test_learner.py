@@ -1,11 +1,11 @@
 """A learner works, closes, and comes back next day, in the JupyterLab of `calibkit lab`."""
 
+import contextlib
 import json
 import re
 import signal
 import subprocess
 import sys
-import time
 
 import nbformat
 import pytest
@@ -47,7 +47,9 @@ class Day:
             if found:
                 self.address, self.home = found[0], found[0].partition("/lab/")[0]
                 return self
-            time.sleep(0.25)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.server.wait(0.25)
+                break
         raise AssertionError(self.words())
 
     def __exit__(self, *_):

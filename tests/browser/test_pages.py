@@ -83,16 +83,6 @@ def test_formulas_are_drawn_without_a_network(browser, tmp_path):
     assert visit_page(browser, path).complaints == []
 
 
-def test_a_bracket_grows_with_what_it_holds(visit, tmp_path):
-    text = "$\\left(x\\right)$\n\n$$\\left(\\frac{\\frac{a}{b}}{\\frac{c}{d}}\\right)$$"
-    page = visit(of_text(text, tmp_path / "brackets.html"))
-    height = (
-        "all => all.filter(o => o.textContent == '(').map(o => o.getBoundingClientRect().height)"
-    )
-    small, large = page.eval_on_selector_all("mo", height)
-    assert large > 1.8 * small
-
-
 def test_a_page_of_a_hostile_notebook_runs_and_loads_nothing(browser, build):
     path = build / "hostile.html"
     path.write_text(

@@ -11,8 +11,7 @@ from calibkit.pictures.percent import spaced
 from calibkit.pictures.reliability import DIAGRAM, STRIP, diagram
 from tests.browser import axe
 from tests.browser.drive import Visit, walk_all
-from tests.browser.test_slider_looks import CONTRASTS
-from tests.browser.test_two_sliders import BOTTOM, SIZES
+from tests.browser.test_two_sliders import SIZES
 
 CELLS = (
     "from calibkit.course import explorers",
@@ -22,13 +21,6 @@ PATHS = """root => Object.fromEntries(["accuracy", "over", "under", "faded", "in
   .map(name => [name, root.querySelector(`path.${name}`).getAttribute("d")]))"""
 RING = """root => { const box = root.querySelector(".ring").getBoundingClientRect();
   return [box.x + box.width / 2, box.y + box.height / 2]; }"""
-TIME_A_CHOICE = """(root, place) => {
-  const list = root.querySelector("select"), begun = performance.now();
-  list.value = place;
-  list.dispatchEvent(new Event("change"));
-  root.getBoundingClientRect(); // laid out
-  return performance.now() - begun;
-}"""
 
 
 def the_explorer():
@@ -80,20 +72,6 @@ def test_the_list_and_the_slider_lead_to_every_network(on_page):
         assert root.locator("output").inner_text() == f"{len(steps)} of {len(steps)}"
 
 
-def test_the_list_is_chosen_by_keyboard(on_page):
-    page, root = on_page
-    page.keyboard.press("Tab")
-    for _ in range(20):
-        if page.evaluate("document.activeElement.tagName") == "SELECT":
-            break
-        page.keyboard.press("Tab")
-    page.keyboard.press("ArrowDown")
-    assert readout(root).startswith("Lesson 07, class imbalance")
-    page.keyboard.press("Tab")
-    page.keyboard.press("ArrowRight")
-    assert readout(root).startswith("Lesson 07, class imbalance")
-
-
 def test_the_script_draws_the_diagram_that_python_draws(on_page):
     _, root = on_page
     explorer = the_explorer()
@@ -143,33 +121,6 @@ def test_a_click_chooses_the_network_under_it(opened):
     assert readout(root) != found
 
 
-def test_a_click_on_a_grey_dot_leads_to_its_lesson(on_page):
-    page, root = on_page
-    explorer = the_explorer()
-    lone = max(explorer.topics, key=lambda one: one.table.claimed.max())
-    row = lone.table.loc[lone.table.claimed.idxmax()]
-    x, y = explorer.axes.x(row.lost), explorer.axes.y(row.claimed)
-    box = root.locator("svg").first.bounding_box()
-    page.mouse.click(box["x"] + x * box["width"] / 360, box["y"] + y * box["width"] / 360)
-    assert readout(root) == spaced(said(row))
-    assert root.locator("select option:checked").inner_text() == lone.label
-    page.mouse.click(box["x"] + box["width"] - 12, box["y"] + 200)  # where there is no dot
-    assert readout(root) == spaced(said(row))
-
-
-def test_a_choice_from_the_list_is_answered_at_once(on_page):
-    _, root = on_page
-    for place in range(root.locator("option").count()):
-        assert root.evaluate(TIME_A_CHOICE, place) < 50
-
-
-def test_it_fits_beside_other_things_on_a_small_laptop(opened):
-    _, root, _ = opened
-    assert root.evaluate(BOTTOM) <= 600
-    assert root.evaluate("root => root.scrollWidth - root.clientWidth") <= 0
-    assert min(root.evaluate(CONTRASTS)) >= 4.5
-
-
 @pytest.mark.parametrize("width", [320, 360, 390])
 def test_a_telephone_shows_the_words_over_the_plane_and_scrolls_to_no_side(visit, still, width):
     page = visit(still, width=width, height=740)
@@ -191,18 +142,6 @@ def test_a_telephone_shows_the_words_over_the_plane_and_scrolls_to_no_side(visit
     page.mouse.click(x + 0.3 * (width - 60) / 3, y - 0.2 * (width - 60) / 3)
     assert readout(root) != before or abs(root.evaluate(RING)[0] - x) < 1
     assert root.locator("svg").first.bounding_box()["y"] == pytest.approx(plane["y"], abs=200)
-
-
-def test_without_scripts_the_picture_and_the_words_are_there(browser, still):
-    context = browser.new_context(java_script_enabled=False, viewport={"width": 800, "height": 700})
-    page = context.new_page()
-    page.goto(still.as_uri())
-    root = page.locator(".calibkit-explorer")
-    assert root.locator(".picture img").count() == 2
-    assert root.locator(".picture img").first.bounding_box()["height"] > 300
-    assert root.get_by_text("Accuracy lost on new data").is_visible()
-    assert root.get_by_text("once all cells down to here have been run").is_visible()
-    context.close()
 
 
 def test_axe_finds_nothing_wrong(opened, accessible):

@@ -27,20 +27,11 @@ KINDS = (
     "api/calibkit.metrics.html",
     "embed/promise.html",
 )
-SMALLEST = 11  # pixels of the words of pictures on a laptop, all less than 1.7 times as large
 LEGIBLE = 9.5  # pixels of the smallest words of a slider's picture on a telephone
 
 SMALLEST_WORDS = """() => Math.min(...[...document.querySelectorAll('.picture svg text')].map(
   words => parseFloat(getComputedStyle(words).fontSize)
     * Math.hypot(words.getScreenCTM().a, words.getScreenCTM().b)))"""
-# pixels of the words of pictures, but for large numbers, which are 22 of a picture's own units
-WORDS = """() => [...document.querySelectorAll('article :is(.picture, .figure) svg text')]
-  .filter(words => words.getBoundingClientRect().width && words.getAttribute('font-size') < 20)
-  .map(words => parseFloat(getComputedStyle(words).fontSize)
-    * Math.hypot(words.getScreenCTM().a, words.getScreenCTM().b))"""
-SHADED = """() => [...document.querySelectorAll('.formula, .wide')]
-  .filter(box => box.scrollWidth > box.clientWidth + 1)
-  .map(box => getComputedStyle(box).backgroundImage.split('linear-gradient').length - 1)"""
 CLIPPED = """() => [...document.querySelectorAll('article :is(pre, p, li, h1, h2, .picture)')]
   .filter(part => part.clientWidth && part.scrollWidth > part.clientWidth + 1
     && getComputedStyle(part).overflowX !== 'auto'
@@ -154,35 +145,6 @@ def test_the_gap_follows_the_network_that_is_chosen_in_the_plane(visit, made):
     assert page.evaluate("scrollY") == 0
 
 
-def test_an_entry_of_the_list_on_top_has_the_words_that_its_page_begins_with(visit, made):
-    page = visit(made / "index.html", **WIDE)
-    entries = page.locator("nav.shop a:not(.mark)").evaluate_all(
-        "all => all.map(one => [one.textContent, one.getAttribute('href')])"
-    )
-    assert len(entries) == 6
-    for words, link in entries:
-        file, place = urldefrag(link)
-        page.goto((made / (file or "index.html")).as_uri())
-        heading = page.locator(f"#{place}" if place else "h1").first.inner_text()
-        assert re.match(rf"{words}(?!\w)", heading), (words, heading)
-
-
-@pytest.mark.parametrize("screen", [WIDE, NARROW], ids=["wide", "narrow"])
-def test_the_bars_of_the_chosen_network_stand_next_to_its_three_numbers(visit, made, screen):
-    page = visit(made / "index.html", **screen)
-    panels = page.locator(".hero .picture > svg")
-    panels.nth(1).wait_for()
-    plane, bars = (panels.nth(place).bounding_box() for place in (0, 1))
-    gap = page.locator(".landing .gap").bounding_box()
-    if screen is WIDE:
-        assert gap["x"] + gap["width"] <= bars["x"]
-        assert bars["x"] + bars["width"] <= plane["x"]
-        assert bars["y"] < gap["y"] + gap["height"] / 2 < bars["y"] + bars["height"]
-    else:
-        assert gap["y"] + gap["height"] <= bars["y"] < gap["y"] + gap["height"] + 250
-        assert bars["y"] + bars["height"] <= plane["y"]
-
-
 def test_a_way_through_lights_its_lessons_in_the_graph(visit, made):
     page = visit(made / "index.html", **WIDE)
     way = page.locator(".tracks li").first
@@ -204,21 +166,6 @@ def test_every_slider_of_the_landing_page_moves(visit, made, remember):
     remember(done.walks)
     assert len(done.walks) == 5
     assert done.complaints == []
-
-
-def test_who_would_embed_a_slider_sees_one_that_moves_beside_the_line_to_copy(visit, made):
-    page = visit(made / "sliders_anywhere.html", **WIDE)
-    root, line = page.locator(".beside .calibkit-explorer"), page.locator(".beside pre")
-    root.locator("svg").first.wait_for()
-    before = root.locator(".readout").inner_text()
-    root.locator("input").focus()
-    page.keyboard.press("End")
-    assert root.locator(".readout").inner_text() != before
-    shown, code = root.bounding_box(), line.bounding_box()
-    assert shown["x"] + shown["width"] <= code["x"]
-    assert shown["y"] < code["y"] < shown["y"] + shown["height"]
-    embedded = made / re.search(r'src="ADDRESS/([^"]+)"', line.inner_text())[1]
-    assert f'data-explorer="{root.get_attribute("data-explorer")}"' in embedded.read_text("utf-8")
 
 
 def test_a_kit_is_seen_before_anything_is_installed(visit, made):
@@ -296,19 +243,6 @@ def test_a_verdict_leads_to_the_cell_that_printed_it(visit, made):
     assert statement in target.inner_text()
 
 
-def test_the_verdicts_of_one_word_stand_together(visit, made):
-    page = visit(made / "verdicts.html")
-    page.get_by_label("REVERSED").check()
-    shown = page.locator("table.verdicts tbody tr:visible")
-    said = page.locator("dl.words dt", has_text="REVERSED").inner_text()
-    assert 0 < shown.count() == int(said.split()[-1])
-    assert shown.locator(".chip.reversed").count() == shown.count()
-    page.get_by_label("all, lesson by lesson").check()
-    assert shown.count() == 0  # folded again
-    assert page.locator("details.verdicts > summary:visible").count() > 10
-    assert page.locator(".evidence tbody tr").count() > 10
-
-
 def test_a_reader_jumps_over_the_navigation_and_goes_on_to_the_next_lesson(visit, made):
     page = visit(made / "06_label_noise.html", **WIDE)
     page.keyboard.press("Tab")
@@ -361,12 +295,6 @@ def test_code_wider_than_its_box_scrolls_and_a_key_reaches_it(visit, made):
     page.wait_for_timeout(300)
     wide, reached = page.evaluate(WIDE_CODE)
     assert 0 < wide == reached
-
-
-def test_the_sidebar_begins_where_the_page_stands_in_it(visit, made):
-    page = visit(made / "21_language_models.html", **WIDE)
-    box = page.locator(".sidebar-tree .current-page > .reference").bounding_box()
-    assert 100 < box["y"] < WIDE["height"] - 100
 
 
 def test_every_page_fits_a_telephone_and_one_of_each_kind_is_open_to_everyone(
@@ -438,49 +366,6 @@ def test_pictures_are_dark_on_dark_pages(visit, made):
     )
     assert turned
     assert all("invert" in one for one in turned)
-
-
-@pytest.mark.parametrize("name", ["index", "findings", "03_overconfidence", "08_temperature"])
-def test_the_words_of_pictures_are_of_one_scale(visit, made, name):
-    page = visit(made / f"{name}.html", **WIDE)
-    page.evaluate(UNFOLD)
-    page.locator("article svg text").first.wait_for()
-    sizes = page.evaluate(WORDS)
-    assert len(sizes) > 40
-    assert min(sizes) >= SMALLEST
-    assert max(sizes) < 1.7 * SMALLEST
-
-
-def test_what_scrolls_in_its_box_shows_that_more_follows(visit, made):
-    page = visit(made / "10_focal_theory.html", **NARROW)
-    page.evaluate(UNFOLD)
-    shades = page.evaluate(SHADED)
-    assert shades
-    assert set(shades) == {4}
-
-
-def test_figures_fill_their_column(visit, made):
-    page = visit(made / "08_temperature.html", **WIDE)
-    page.evaluate(UNFOLD)
-    column = page.locator("article").bounding_box()["width"]
-    panels = page.locator(".calibkit-explorer").evaluate_all(
-        """all => all.map(one => [...one.querySelectorAll('.picture > svg')]
-          .map(part => part.getBoundingClientRect().width))"""
-    )
-    for widths in panels:
-        assert sum(widths) > 0.65 * column
-    figures = page.locator("article .output_area img").evaluate_all(
-        "all => all.map(one => [one.getBoundingClientRect().width, Number(one.width)])"
-    )
-    assert figures
-    assert all(width > 0.65 * column for width, _ in figures)
-
-
-def test_nothing_of_the_folder_but_an_older_site_is_removed(tmp_path):
-    (tmp_path / "letter.txt").write_text("keep me", encoding="utf-8")
-    with pytest.raises(ValueError, match="older site"):
-        site.build(tmp_path)
-    assert (tmp_path / "letter.txt").exists()
 
 
 def test_every_lesson_that_stands_in_notebooks_is_there_and_leads_to_the_next(made):

@@ -8,7 +8,6 @@ import torch
 from calibkit import metrics
 from calibkit.course import browser as pages
 from calibkit.course.browser import six_files
-from calibkit.course.experiments import vendor
 
 SETS = json.loads(six_files.DATA.read_text(encoding="utf-8"))
 FIRST = "calibkit.game.files.A"
@@ -33,17 +32,6 @@ def of(page):
     sure = [int(packed[i : i + 2], 36) / 1000 for i in range(0, len(packed), 2)]
     hit = [a == b for a, b in zip(model["predicted"], labels, strict=True)]
     return torch.tensor(sure, dtype=torch.float64), torch.tensor(hit)
-
-
-def test_each_set_holds_every_fault_once_as_the_rule_reads_them():
-    for one in SETS:
-        assert list(one["models"]) == list(vendor.FAULTS)
-        for fault, model in one["models"].items():
-            assert len(model["predicted"]) == len(one["labels"]) == len(model["confidence"]) / 2
-            assert (model["duplicates"] > 0) == (fault == "leak")
-            assert (model["true"] == 0) == (fault == "none")
-    named = [m["named"] == fault for one in SETS for fault, m in one["models"].items()]
-    assert sum(named) >= 0.9 * len(named)
 
 
 def test_its_numbers_are_those_of_the_package(page):

@@ -69,15 +69,6 @@ def test_large_images_get_the_peers_constants(name):
     assert row in code.co_consts
 
 
-def test_large_images_get_the_published_constants_where_the_peer_computes_them():
-    sides = torch.tensor(TABLES["imagenet"]["elastic_transform"]) * 224 / 244
-    published = [(2, 0.7, 0.1), (2, 0.08, 0.2), (0.05, 0.01, 0.02), (0.07, 0.01, 0.02)]
-    assert torch.allclose(sides, torch.tensor([*published, (0.12, 0.01, 0.02)]))
-    ends, steps = zip(*TABLES["imagenet"]["zoom_blur"], strict=True)
-    assert ends == (1.11, 1.16, 1.21, 1.26, 1.31)
-    assert steps == (0.01, 0.01, 0.02, 0.02, 0.03)
-
-
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("table", list(TABLES))
 @pytest.mark.parametrize("shape", [(3, 1, 8, 8), (2, 3, 20, 27)])
@@ -139,15 +130,6 @@ def test_images_do_not_influence_each_other(photos, name, monkeypatch):
     assert torch.allclose(corrupt(photos, name, 4), together, atol=1e-12)
 
 
-def test_moving_light_about_leaves_flat_images_flat():
-    flat = torch.full((2, 3, 24, 24), 0.6)
-    for name in (
-        *("defocus_blur", "glass_blur", "motion_blur", "zoom_blur", "contrast"),
-        *("elastic_transform", "pixelate", "gaussian_blur"),
-    ):
-        assert torch.allclose(corrupt(flat, name, 5, generator=0), flat, atol=1e-5)
-
-
 @pytest.mark.parametrize(("shape", "scale"), [((84, 200), 0.15), ((85, 85), 0.05)])
 def test_the_shorter_side_picks_the_table(shape, scale):
     half = torch.zeros(1, 1, *shape)
@@ -181,20 +163,14 @@ GOOD = torch.full((2, 3, 8, 8), 0.5)
     corrupt(GOOD * torch.nan, "contrast", 1) -> ValueError: images must be finite
     corrupt(GOOD * 3, "contrast", 1) -> ValueError: images
     corrupt(GOOD[:, :2], "contrast", 1) -> ValueError: images
-    corrupt(GOOD[..., :7], "contrast", 1) -> ValueError: images
     corrupt(GOOD.long(), "contrast", 1) -> TypeError: images
     corrupt(GOOD, "rain", 1) -> ValueError: name
     corrupt(GOOD, "contrast", 0) -> ValueError: severity
-    corrupt(GOOD, "contrast", 2.5) -> TypeError: severity
     corrupt(GOOD, "contrast", 1, table="cifar10") -> ValueError: table
     corrupt(GOOD, "contrast", 1, generator=-1) -> ValueError: ...seed
-    corrupt(GOOD, "contrast", 1, generator="0") -> TypeError: ...seed
     corrupt(GOOD.to("meta"), "contrast", 1, generator=torch.Generator()) -> ValueError: generator
     noise_images(0, size=8) -> ValueError: n must
-    noise_images(2.0, size=8) -> TypeError: n must
-    noise_images(2, size=0) -> ValueError: size
     noise_images(2, size=8.0) -> TypeError: size
-    noise_images(2, size=8, channels=0) -> ValueError: channels
     noise_images(2, size=8, kind="salt") -> ValueError: kind
 """)
 def test_bad_arguments_are_named(call, refused):

@@ -24,12 +24,6 @@ def test_agreement_with_the_peer(photos, name, steps, table, severity):
     assert torch.allclose(ours, peer(photos, name, severity, table), atol=steps / 255)
 
 
-def test_pixelate_by_hand():
-    x = torch.arange(8.0).div(8).expand(1, 1, 8, 8)
-    out = corrupt(x, "pixelate", 5, table="imagenet")  # 2 boxes of 4
-    assert out[0, 0, 0].tolist() == [1.5 / 8] * 4 + [5.5 / 8] * 4
-
-
 @pytest.mark.parametrize("severity", SEVERITIES)
 @pytest.mark.parametrize("table", TABLE_NAMES)
 def test_jpeg_agrees_with_the_codec(photos, table, severity):
@@ -111,14 +105,3 @@ def test_elastic_shear_is_scipy_interpolation(photos):
     for image, sheared, rows, cols in zip(photos, out, *places, strict=True):
         expected = ndimage.map_coordinates(image[0], [rows, cols], order=1, mode="mirror")
         np.testing.assert_allclose(sheared[0], expected, atol=1e-6)
-
-
-def test_elastic_waves_have_the_expected_size(generator):
-    """On a ramp the image shows how far each pixel was pulled."""
-    ramp = torch.arange(64.0).expand(300, 1, 64, 64) / 64
-    out = digital.elastic_transform(ramp, (0.08, 0.06, 0), generator)
-    pull = (ramp - out)[..., 16:-16, 16:-16] * 64
-    # a Gaussian of width s turns the variance 1/3 of a uniform into 1/3 · 1 / (4 pi s²)
-    expected = 0.08 * 64 * (1 / 3 / (4 * torch.pi * (0.06 * 64) ** 2)) ** 0.5
-    assert pull.std().item() == pytest.approx(expected, rel=0.05)
-    assert abs(pull.mean().item()) < 0.05

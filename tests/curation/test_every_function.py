@@ -47,7 +47,6 @@ def test_equal_seeds_agree_and_others_differ(call):
 # --- bad input ---
 
 GOOD = torch.tensor([0, 1, 1, 0])
-INF = float("inf")
 BAD_LABELS = {
     "float": (torch.tensor([0.0, 1.0]), TypeError),
     "negative": (torch.tensor([0, -1]), ValueError),
@@ -70,33 +69,24 @@ def test_bad_labels_and_seeds_are_named(call):
     subset(GOOD, 0, seed=0) -> ValueError: size
     subset(GOOD, 0.0, seed=0) -> ValueError: size must lie in (0, 1]
     subset(GOOD, 0.01, seed=0) -> ValueError: size * n, rounded, must
-    subset(GOOD, True, seed=0) -> TypeError: size
     symmetric_noise(GOOD, 1.1, classes=2, seed=0) -> ValueError: rate
     symmetric_noise([0, 0], 0.1, classes=1, seed=0) -> ValueError: classes
-    symmetric_noise(GOOD, 0.1, classes=2.0, seed=0) -> TypeError: classes
-    symmetric_noise([0, 2], 0.1, classes=2, seed=0) -> ValueError: labels
     symmetric_noise(GOOD, 0.1, classes=2, seed=0, kind="classwise") -> ValueError: kind
     symmetric_noise(GOOD, 0.1, classes=2, seed=0, exclude_true=True) -> ValueError: exclude_true=Tru
     classwise_noise(GOOD, [0.1, 0.2, 0.3], classes=2, seed=0) -> ValueError: ...2, got 3
     classwise_noise(GOOD, [0.1, 1.2], classes=2, seed=0) -> ValueError: rates
-    classwise_noise(GOOD, 1.5, classes=2, seed=0) -> ValueError: rates
     classwise_noise(GOOD, [0.0, 0.5], classes=2, seed=0, exclude_true=True) -> ValueError: rates
     transition_matrix(0.1, kind="a", classes=2) -> ValueError: kind
     transition_matrix(0.1, kind="uniform") -> ValueError: classes
-    transition_matrix(2, kind="uniform", classes=2) -> ValueError: rates
     transition_matrix(0.1, kind="shuffle", classes=2, exclude_true=True) -> ValueError: exclude_true
     transition_matrix(0.1, kind="uniform", classes=2, prior=[0.5, 0.5]) -> ValueError: prior
-    transition_matrix(0.1, kind="shuffle", classes=2, prior=[1.0]) -> ValueError: prior
     transition_matrix(0.1, kind="shuffle", classes=2, prior=[0.5, 0.6]) -> ValueError: prior
     imbalance(GOOD, 0.5, seed=0) -> ValueError: rho
     imbalance(GOOD, 2, seed=0, kind="linear") -> ValueError: kind
     imbalance([0, 0], 2, seed=0) -> ValueError: labels
-    imbalance(GOOD, 2, seed=0, classes=0) -> ValueError: classes
     resample(GOOD, seed=0) -> ValueError: give either strategy
-    resample(GOOD, seed=0, strategy="oversample", counts=[1, 1]) -> ValueError: give either strategy
     resample(GOOD, seed=0, strategy="smote") -> ValueError: strategy
     resample(GOOD, seed=0, counts=[1]) -> ValueError: counts
-    resample(GOOD, seed=0, counts=[1, -1]) -> ValueError: counts
     resample(GOOD, seed=0, counts=[1, 1, 1]) -> ValueError: ...class [2]
 """)
 def test_bad_options_are_named(call, refused):

@@ -15,7 +15,7 @@ SURE, HITS = torch.tensor([0.9, 0.6, 1.0]), torch.tensor([True, False, True])
 TWO, COSTS = torch.tensor([[0.7, 0.3], [0.2, 0.8]]), metrics.alarm_costs(5)
 MAPS = 2 * torch.randn(3, 4, 6, 5, generator=torch.Generator().manual_seed(0))
 PIXELS = torch.zeros(3, 6, 5, dtype=torch.long)
-NAN, INF = float("nan"), float("inf")
+NAN = float("nan")
 
 
 def changed(value, row=1, column=2):
@@ -49,24 +49,16 @@ def test_all_functions_are_in_the_tables():
 
 @refusals.each("""
     f(changed(NAN), LABELS) -> ValueError: probs must be finite
-    f(changed(-INF), LABELS) -> ValueError: probs must be finite
     f(changed(-0.1), LABELS) -> ValueError: probs must lie in [0, 1]
-    f(changed(1.5), LABELS) -> ValueError: probs must lie in [0, 1]
     f(torch.tensor([[2.0, -1.0, 0.5]] * 3), LABELS) -> ValueError: ...softmax
     f(PROBS * 0.9, LABELS) -> ValueError: probs must have rows that sum to 1
     f(PROBS[0], LABELS) -> ValueError: probs must have 2 dimension
-    f(torch.ones(3, 1), LABELS) -> ValueError: probs must have one column per class
-    f(torch.empty(0, 3), LABELS) -> ValueError: probs is empty
     f(torch.eye(3).long(), LABELS) -> TypeError: probs must be floating point
     f(None, LABELS) -> TypeError: probs must be a tensor or array
     f(PROBS, LABELS.float()) -> TypeError: labels must be integers
-    f(PROBS, LABELS > 0) -> TypeError: labels must be integers
     f(PROBS, torch.tensor([0.0, NAN, 1.0])) -> ValueError: ...1 of 3 are missing
-    f(PROBS, LABELS[None]) -> ValueError: labels must have 1 dimension
     f(PROBS, LABELS[:2]) -> ValueError: labels must have one entry per row
     f(PROBS, torch.tensor([0, 3, 1])) -> ValueError: labels must lie in [0, 3)
-    f(PROBS, torch.tensor([0, -1, 1])) -> ValueError: labels must lie in [0, 3)
-    f(PROBS, LABELS[:0]) -> ValueError: labels is empty
     f(PROBS, None) -> TypeError: labels must be a tensor or array
     f(PROBS.to("meta"), LABELS) -> ValueError: labels is on cpu but the predictions are on meta
 """)
@@ -78,15 +70,11 @@ def test_rows_and_labels(call, refused):
 @refusals.each("""
     f(torch.tensor([0.9, NAN, 1.0]), HITS) -> ValueError: confidence must be finite
     f(torch.tensor([50.0, 90.0, 1.0]), HITS) -> ValueError: ...write 0.9 for 90 %
-    f(torch.tensor([0.9, -0.5, 1.0]), HITS) -> ValueError: confidence must lie in [0, 1]
     f(PROBS, HITS) -> ValueError: confidence must have 1 dimension
-    f(SURE[:0], HITS) -> ValueError: confidence is empty
     f(torch.tensor([1, 0, 1]), HITS) -> TypeError: confidence must be floating
     f(SURE, torch.tensor([0.0, 1.0, 1.0])) -> TypeError: correct must be integers
     f(SURE, torch.tensor([0, 2, 1])) -> ValueError: correct must lie in [0, 2)
-    f(SURE, torch.tensor([0, -1, 1])) -> ValueError: correct must lie in [0, 2)
     f(SURE, HITS[:2]) -> ValueError: correct must have one entry per row
-    f(SURE, HITS[None]) -> ValueError: correct must have 1 dimension
     f(SURE, HITS.to("meta")) -> ValueError: correct is on meta
 """)
 def test_confidences_and_hits(call, refused):
@@ -109,51 +97,39 @@ def test_bins(function):
     metrics.debiased_ece(PROBS, LABELS, binning="L1") -> ValueError: binning must be one of
     metrics.reliability(PROBS, LABELS).interval(95) -> ValueError: level must lie in
     metrics.reliability(PROBS, LABELS).error("L1") -> ValueError: norm must be one of
-    metrics.reliability_of(SURE, HITS, bins=0) -> ValueError: bins must
     metrics.reliability_of(SURE, HITS, binning="m") -> ValueError: binning must
     metrics.confident_share(PROBS, LABELS, threshold=99) -> ValueError: threshold must
-    metrics.top_k_accuracy(PROBS, LABELS, k=0) -> ValueError: k must be in [1, 3]
     metrics.top_k_accuracy(PROBS, LABELS, k=4) -> ValueError: k must be in [1, 3]
     metrics.ece_by_group(PROBS, LABELS, LABELS - 1) -> ValueError: groups must lie in
     metrics.ece_by_group(PROBS, LABELS, LABELS[:-1]) -> ValueError: groups must
     metrics.entropy(PROBS * 0.9) -> ValueError: probs must have rows that sum to 1
-    metrics.true_calibration_error(changed(NAN), PROBS) -> ValueError: probs must be finite
     metrics.true_calibration_error(PROBS, changed(NAN)) -> ValueError: posterior must be finite
     metrics.true_calibration_error(PROBS, PROBS[:2]) -> ValueError: posterior must have the shape
     metrics.true_calibration_error(PROBS, PROBS.to("meta")) -> ValueError: posterior is on meta
-    metrics.true_calibration_error(PROBS, PROBS, bins=0) -> ValueError: bins must
     metrics.true_calibration_error(PROBS, PROBS, binning="equal") -> ValueError: binning must
     metrics.wilson_interval([1.0, NAN], [2, 2]) -> ValueError: hits must be finite
-    metrics.wilson_interval([1, 1], [2.0, INF]) -> ValueError: counts must be finite
     metrics.wilson_interval([1, 3], [2, 2]) -> ValueError: ...3 hits of 2
     metrics.wilson_interval([-1], [2]) -> ValueError: ...-1 hits of 2
     metrics.wilson_interval([1], [2, 2]) -> ValueError: ...shape of hits
     metrics.wilson_interval(PIXELS[0, 0], PIXELS[0, 0].to("meta")) -> ValueError: counts is on meta
     metrics.wilson_interval([1], [2], level=1) -> ValueError: level must lie in
     metrics.auroc(torch.tensor([0.1, NAN]), SURE) -> ValueError: in_scores must be finite
-    metrics.auroc(SURE, torch.tensor([0.1, INF])) -> ValueError: out_scores must be finite
     metrics.auroc(SURE, SURE.to("meta")) -> ValueError: out_scores is on meta
-    metrics.fpr_at_tpr([NAN], [0.5]) -> ValueError: in_scores must be finite
     metrics.fpr_at_tpr([0.5], [0.5], tpr=95) -> ValueError: tpr must lie in
     metrics.bootstrap_interval(PROBS, LABELS, metric="nll2") -> ValueError: metric must be one of
     metrics.bootstrap_interval(PROBS, LABELS, level=1.0) -> ValueError: level must lie in
-    metrics.bootstrap_interval(PROBS, LABELS, resamples=0) -> ValueError: resamples must
     metrics.bootstrap_interval(PROBS, LABELS, seed=-1) -> ValueError: seed must
     metrics.bootstrap_interval(PROBS, LABELS, method="basic") -> ValueError: method must
     metrics.bootstrap_interval_of(SURE, HITS, metric="classwise_ece") -> ValueError: metric must
     metrics.calibration_test(PROBS, LABELS, metric="mce") -> ValueError: metric must
-    metrics.calibration_test(PROBS, LABELS, resamples=0) -> ValueError: resamples must
     metrics.calibration_test(PROBS, LABELS, seed=-1) -> ValueError: seed must
     metrics.corp(PROBS, LABELS).band(level=1.0) -> ValueError: level
-    metrics.corp(PROBS, LABELS).band(resamples=0) -> ValueError: resamples
     metrics.corp(PROBS, LABELS).band(seed=-1) -> ValueError: seed
     metrics.paired_interval(PROBS, PROBS, LABELS, metric="mce") -> ValueError: metric must
     metrics.paired_interval(PROBS, PROBS, LABELS, method="basic") -> ValueError: method must
     metrics.paired_interval(PROBS / 2, PROBS, LABELS) -> ValueError: probs_a must have rows that sum
-    metrics.paired_interval(PROBS, 2 * PROBS, LABELS) -> ValueError: probs_b must lie in [0, 1]
     metrics.paired_interval(PROBS, PROBS[:2], LABELS) -> ValueError: probs_b must have the shape of
     metrics.paired_interval(PROBS, PROBS.to("meta"), LABELS) -> ValueError: probs_b is on meta but
-    metrics.paired_interval(PROBS, PROBS, LABELS + 3) -> ValueError: labels must lie in [0, 3)
     metrics.paired_interval(torch.eye(2), torch.eye(2), [1, 1], metric="nll") -> ValueError: metric
     metrics.paired_interval_of([0.5], [1], [0.5, 0.6], [1, 0]) -> ValueError: confidence_b must have
     metrics.paired_interval_of([0.5], [1], [0.5], [1], metric="mce") -> ValueError: metric must be
@@ -163,20 +139,15 @@ def test_bins(function):
     metrics.pixels(MAPS, PIXELS, kind="scores") -> ValueError: kind must be one of
     metrics.pixels(MAPS[0, :, 0], PIXELS[0]) -> ValueError: scores must be maps (B, K, ...)
     metrics.pixels(MAPS, PIXELS[:, :5]) -> ValueError: labels must have shape
-    metrics.pixels(MAPS, PIXELS.float()) -> TypeError: labels must be integers
-    metrics.pixels(MAPS / 0, PIXELS) -> ValueError: scores must be finite
-    metrics.pixels(MAPS.long(), PIXELS) -> TypeError: scores must be floating
     metrics.pixels(MAPS, PIXELS + 255, ignore_index=255) -> ValueError: labels must hold a label
     metrics.pixels(MAPS, PIXELS.to("meta")) -> ValueError: labels is on meta
     metrics.alarm_costs(0) -> ValueError: ...ratio must lie in
-    metrics.alarm_costs(INF) -> ValueError: ...ratio must lie in
     metrics.cheapest_action(2 * TWO, COSTS) -> ValueError: ...probs
     metrics.cheapest_action(TWO, COSTS.repeat(1, 2)) -> ValueError: ...costs must have one col
     metrics.action_cost([0, 2], [0, 1], COSTS) -> ValueError: ...actions must lie in [0, 2
     metrics.action_cost([0], [0, 1], COSTS) -> ValueError: ...actions must have one entry
     metrics.action_cost([0, 1], [0, 2], COSTS) -> ValueError: ...truth must lie in [0, 2
     metrics.action_cost([0, 1], 2 * TWO, COSTS) -> ValueError: ...truth
-    metrics.action_cost([0, 1], TWO[:1], COSTS) -> ValueError: ...actions must have one entry
     metrics.decision_cost(TWO, [0, 1, 1], COSTS) -> ValueError: ...actions must have one entry
     metrics.regret(TWO, [0, 1], COSTS) -> ValueError: ...posterior
     metrics.net_benefit([0.5], [1], threshold=0) -> ValueError: ...threshold must lie in
@@ -202,11 +173,3 @@ def test_gradients_do_not_matter(function):
     probs = torch.cat([PROBS / 2, PROBS / 2], dim=1)
     found = function(probs.clone().requires_grad_(), LABELS)
     assert str(found) == str(function(probs, LABELS))
-
-
-def test_gradients_do_not_pass_through():
-    probs = PROBS.clone().requires_grad_()
-    assert not metrics.entropy(probs).requires_grad
-    assert metrics.true_calibration_error(probs, probs) == 0
-    assert not metrics.reliability_of(probs.amax(1), HITS, binning="mass").confidence.requires_grad
-    assert metrics.auroc(probs.amax(1), probs.amin(1)) == 1

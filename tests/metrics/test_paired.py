@@ -61,8 +61,3 @@ def test_binary_scores_are_rows_of_two_classes(metric):
     whole = metrics.paired_interval(*rows, came.astype(int), metric=metric, resamples=50)
     alone = metrics.paired_interval_of(one, came, other, came, metric=metric, resamples=50)
     assert alone == pytest.approx(whole, abs=1e-12)
-
-
-def test_a_binary_score_below_a_half_stays_in_its_bin():
-    low, high = metrics.paired_interval_of([0.1] * 8, [0] * 8, [0.3] * 8, [0] * 8)
-    assert (low, high) == pytest.approx((-0.2, -0.2))  # ECE .1 and .3, not of 1 - score

@@ -64,13 +64,6 @@ def test_values_by_hand():
     assert found["brier"] == pytest.approx((0.02 + 0.72 + 2 * 0.18) / 4)
 
 
-def test_an_impossible_label_makes_the_likelihood_infinite():
-    parts = tallies([([[1.0, 0.0]], [1]), ([[0.5, 0.5]], [1])])
-    found = sum(parts).measures()
-    assert found["nll"] == float("inf")
-    assert found["brier"] == pytest.approx((2 + 0.5) / 2)
-
-
 def test_other_bins_or_classes_are_refused():
     one = metrics.tally([[0.9, 0.1]], [0])
     with pytest.raises(

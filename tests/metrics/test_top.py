@@ -63,15 +63,6 @@ def test_a_top_label_stands_for_rows_and_labels(name):
         metric(metrics.TopLabel.of(probs, labels), labels)
 
 
-def test_a_top_label_stands_for_both_in_diagrams_and_curves():
-    probs, labels = CASES["random64"]
-    top = metrics.TopLabel.of(probs, labels)
-    assert torch.equal(metrics.reliability(top).hits, metrics.reliability(probs, labels).hits)
-    assert metrics.corp(top).hits.tolist() == metrics.corp(probs, labels).hits.tolist()
-    curves = metrics.risk_coverage(top), metrics.risk_coverage(probs, labels)
-    assert torch.equal(curves[0][1], curves[1][1])
-
-
 @pytest.mark.parametrize("name", OF_ALL_CLASSES)
 def test_what_needs_all_classes_refuses_a_top_label(name):
     top = metrics.TopLabel([0.9, 0.8], [True, False])
@@ -79,16 +70,6 @@ def test_what_needs_all_classes_refuses_a_top_label(name):
         getattr(metrics, name)(top, [0, 1])
     with pytest.raises(ValueError, match=r"^metric must be one of .*, got 'classwise_ece'"):
         metrics.bootstrap_interval(top, metric="classwise_ece")
-
-
-def test_two_models_are_compared_by_top_labels_of_both():
-    probs, labels = CASES["random64"]
-    top = metrics.TopLabel.of(probs, labels)
-    assert metrics.paired_interval(top, top) == (0, 0)
-    with pytest.raises(TypeError, match=r"^probs_b must be a tensor or array of numbers, got TopL"):
-        metrics.paired_interval(probs, top, labels)
-    with pytest.raises(TypeError, match=r"^labels must be left out"):
-        metrics.paired_interval(top, top, labels)
 
 
 def test_a_top_label_cannot_be_changed_and_needs_labels_beside_rows():

@@ -9,8 +9,6 @@ from scipy.stats import ks_2samp
 
 from calibkit import metrics
 from calibkit.metrics import bootstrap
-from calibkit.pictures import plots
-from calibkit.pictures.palette import ACCURACY
 from tests import refusals
 from tests.metrics import reference
 
@@ -159,23 +157,6 @@ def test_interval_is_that_of_a_plain_loop(metric):
     assert ks_2samp(np.round(exact, 12), fast.numpy().round(12)).statistic < 0.08
 
 
-def test_paired_interval_is_that_of_a_plain_loop():
-    probs, labels, weights, _ = problem(150)
-    other, weights = 0.7 * probs + 0.3 * probs.roll(1, 1), weights.double()
-    generator, exact = torch.Generator().manual_seed(5), []
-    rows = weights.nonzero()[:, 0]  # those that are drawn
-    for _ in range(700):
-        drawn = rows[torch.randint(len(rows), (len(rows),), generator=generator)]
-        a, b = (
-            metrics.ece(p[drawn], labels[drawn], weights=weights[drawn]) for p in (probs, other)
-        )
-        exact.append(a - b)
-    options = {"resamples": 2000, "method": "percentile", "weights": weights}
-    found = metrics.paired_interval(probs, other, labels, **options)
-    expected = np.quantile(exact, [0.05, 0.95])
-    assert found == pytest.approx(expected, abs=0.14 * (expected[1] - expected[0]))
-
-
 @pytest.mark.parametrize("metric", ["ece", "smooth_ece"])
 def test_repetition_makes_no_test_surer(metric):
     probs, labels, _, _ = problem(60)
@@ -231,19 +212,3 @@ def test_weights_are_given_once():
         metrics.paired_interval(top, other)
     found = metrics.paired_interval(top, metrics.TopLabel.of(PROBS, LABELS))
     assert found == (0, 0)
-
-
-def test_weighted_diagram_is_drawn():
-    probs, labels, weights, rows = problem()
-    ax = plots.reliability_diagram(probs, labels, weights=weights, bins=10)
-    lines = next(c for c in ax.collections if c.get_label() == ACCURACY.words)
-    heights = [ends[0, 1] for ends in lines.get_segments()]
-    r = metrics.reliability(probs[rows], labels[rows], bins=10)
-    assert heights == pytest.approx(r.accuracy[r.counts > 0].tolist())
-    strip = ax.child_axes[0]
-    assert strip.get_ylabel() == "effective (log)"
-    shown = [bar.get_height() for bar in strip.containers[0]]
-    effective = metrics.reliability(probs, labels, weights=weights, bins=10).effective
-    assert shown == pytest.approx(effective[effective > 0].tolist())
-    ax = plots.confidence_histogram(probs, labels, weights=weights)
-    assert ax.get_ylabel() == "share of the weighted samples (%)"

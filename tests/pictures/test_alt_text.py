@@ -50,14 +50,6 @@ def test_each_kind_of_panel_is_told_and_empty_ones_are_not():
     assert "from 1 at 0 to 2 at 2" in said
 
 
-def test_many_lines_are_counted():
-    figure, ax = panel()
-    for k in range(7):
-        ax.plot([0, 1], [k, k + 1], label=f"run {k}")
-    assert "run 3" in alt_text.describe(figure)
-    assert alt_text.describe(figure).endswith("and 3 more lines.")
-
-
 @pytest.fixture
 def shell():
     from IPython.testing.globalipapp import start_ipython

@@ -1,7 +1,5 @@
 """Drawings of the package are read back: they show what `metrics` computes, in the right looks."""
 
-from dataclasses import replace
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -82,15 +80,6 @@ def test_a_plot_has_its_curves_where_the_data_are(log_x):
     assert plot.x.log is log_x
 
 
-def test_a_frame_has_its_plots_in_order_then_the_keys():
-    ticks = {"x_label": "", "y_label": "", "x_ticks": (0, 1), "y_ticks": (0, 1)}
-    plots_ = [panels.plot(name, [], **ticks) for name in ("one", "two", "three")]
-    frame = panels.frame(plots_, title="", readout="", keys=["<svg/>"])
-    titles = [plot.title for panel in frame.panels[:3] for plot in picture(panel).plots]
-    assert titles == ["one", "two", "three"]
-    assert frame.panels[3] == "<svg/>"
-
-
 @pytest.mark.parametrize("role", palette.ROLES, ids=lambda role: role.words)
 def test_a_key_looks_as_its_role(role):
     keys = picture(svg.picture(200, 60, svg.line_key(role, 8, 20), svg.area_key(role, 8, 40))).keys
@@ -119,18 +108,6 @@ def test_the_legend_of_a_diagram_has_its_looks():
     roles |= {palette.DIAGONAL.words: [{reading.line(palette.DIAGONAL)}]}
     assert of_axes(plots.draw_reliability(COUNTED, level=0.8)).keys == roles
     assert of_axes(plots.draw_reliability(COUNTED, legend=False)).keys == {}
-
-
-@pytest.mark.parametrize("times", [1, 100_000])
-def test_the_counts_stand_over_their_bars(times):
-    many = replace(COUNTED, counts=COUNTED.counts * times, hits=COUNTED.hits * times)
-    strip = plots.draw_reliability(many).child_axes[0]
-    drawn = [(*text.get_position(), text.get_text()) for text in strip.texts]
-    bars = of_axes(strip).one("bars")
-    assert [words for *_, words in drawn] == [str(n) for n in many.counts[many.counts > 0].tolist()]
-    assert [float(words) for *_, words in drawn] == bars.y[:, 1].tolist()
-    assert [x for x, *_ in drawn] == pytest.approx(bars.x.mean(axis=1))
-    assert all(y > top for (_, y, _), top in zip(drawn, bars.y[:, 1], strict=True))
 
 
 @pytest.mark.parametrize("level", [0.9, 0.8])
@@ -181,9 +158,6 @@ def test_a_histogram_shows_shares_mean_confidence_and_accuracy():
     )
 
 
-X, RUNS = [1.0, 2.0, 4.0], np.array([[0.1, 0.6, 0.3], [0.2, 0.9, 0.2], [0.6, 0.6, 0.1]])
-
-
 def swept(positions):
     """A table of three runs at each position, with two columns that differ."""
     random = np.random.default_rng(0)
@@ -221,9 +195,3 @@ def test_a_role_looks_the_same_in_matplotlib_and_in_svg(role):
     shapes = picture(svg.picture(140, 140, drawn, axes.frame("", "", (0, 1), (0, 1)))).plots[0]
     shapes.one("line", reading.line(role))
     shapes.one("bars", reading.area(role))
-
-
-def test_the_strip_says_what_is_counted():
-    panel = reliability_frame(COUNTED, title="", readout="", counted="answers").panels[0]
-    assert "answers (log)" in panel
-    assert "images (log)" not in panel

@@ -20,13 +20,6 @@ def _close_figures():
     plt.close("all")
 
 
-def test_no_counts_where_nobody_could_read_them():
-    small = plt.subplots(1, 4, figsize=(6.6, 3))[1][0]
-    for options in ({"bins": 15, "ax": small}, {"bins": 80}):
-        ax = plots.reliability_diagram(PROBS, LABELS, **options)
-        assert len(ax.child_axes[0].texts) == 0
-
-
 def test_a_diagram_is_described_from_its_own_bins():
     probs = [[0.9, 0.1], [0.9, 0.1], [0.6, 0.4]]
     ax = plots.reliability_diagram(probs, [0, 1, 0], bins=5, title="nets")
@@ -34,18 +27,6 @@ def test_a_diagram_is_described_from_its_own_bins():
         "nets: reliability diagram of 2 filled bins; accuracy below confidence in 1; "
         "the last bin says 90%, right 50%."
     )
-
-
-def test_the_theme_is_square_in_the_palette_and_may_be_set_twice():
-    with mpl.rc_context():
-        plots.theme()
-        once = dict(mpl.rcParams)
-        plots.theme()
-        assert dict(mpl.rcParams) == once
-        ax = plt.subplots()[1]
-        colours = [mpl.colors.to_hex(ax.plot([0, 1])[0].get_color()).upper() for _ in range(7)]
-        assert colours == list(palette.CYCLE)
-        assert len(set(ax.figure.get_size_inches())) == 1
 
 
 def test_a_given_axes_is_used_and_nothing_global_is_set():
@@ -57,16 +38,12 @@ def test_a_given_axes_is_used_and_nothing_global_is_set():
 
 @refusals.each("""
     plots.reliability_diagram(PROBS * 3, LABELS) -> ValueError: probs
-    plots.confidence_histogram(PROBS * 3, LABELS) -> ValueError: probs
     plots.reliability_diagram(PROBS[:10], LABELS) -> ValueError: labels
-    plots.confidence_histogram(PROBS, LABELS.float()) -> TypeError: labels
-    plots.reliability_diagram(PROBS, LABELS, bins=0) -> ValueError: bins
     plots.reliability_diagram(PROBS, LABELS, level=95) -> ValueError: level
     plots.spread([1, 2, 3], np.zeros((2, 2)), palette.TRUTH, ax=None) -> ValueError: runs
     plots.plane({}) -> ValueError: places must map looks to at least 1 place
     panels.curve([0, 1], [0]) -> ValueError: y must
     panels.plot("", [], x_label="", y_label="", x_ticks=[1], y_ticks=[0, 1]) -> ValueError: x_ticks
-    panels.plot("", [], x_label="", y_label="", x_ticks=[0, 1], y_ticks=[]) -> ValueError: y_ticks
     panels.frame([], title="", readout="") -> ValueError: ...panels
 """)
 def test_wrong_arguments_are_refused_by_name(call, refused):

@@ -15,7 +15,6 @@ from calibkit.recalibration import (
     ShrunkMatrixScaler,
     TemperatureScaler,
     VectorScaler,
-    least_nll,
 )
 from tests.recalibration.samples import nll, scored
 
@@ -205,14 +204,3 @@ def test_beta_calibration_agrees_with_logistic_regression(classes, flip):
 
 
 # --- the time of a fit ---
-
-
-@pytest.mark.parametrize("calibrator", [VectorScaler, BetaCalibrator])
-def test_a_fit_that_lasts_too_long_ends_and_says_so(monkeypatch, calibrator):
-    logits, labels = scored(400, 4, 2.0)
-    monkeypatch.setattr(least_nll, "PATIENCE", -1.0)
-    with pytest.warns(UserWarning, match=r"stopped after .* on 400 rows are many"):
-        hasty = calibrator().fit(logits, labels)
-    cooled = TemperatureScaler().fit(logits, labels)
-    start = nll(cooled.probs(logits[:-1].clone()).log(), labels[:-1])
-    assert nll(hasty.probs(logits[:-1].clone()).log(), labels[:-1]) < start + 0.01

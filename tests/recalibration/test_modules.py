@@ -5,7 +5,6 @@ import warnings
 
 import pytest
 import torch
-from torch import nn
 
 from calibkit.recalibration import (
     BetaCalibrator,
@@ -80,18 +79,6 @@ def test_export_and_onnx_agree_with_the_module(calibrator, classes):
     assert theirs.dtype == torch.float32
     assert torch.allclose(theirs, ours, rtol=1e-6, atol=1e-6)
     assert torch.allclose(theirs.softmax(1), ours.softmax(1), atol=1e-6)
-
-
-def test_a_module_stands_behind_a_network_whose_state_holds_both():
-    network = nn.Linear(3, 4)
-    scaler = fitted(TemperatureScaler, 4)
-    both = nn.Sequential(network, scaler.module())
-    x = torch.randn(5, 3)
-    assert torch.allclose(both(x), network(x) / scaler.temperature)
-    assert not list(scaler.module().parameters())
-    other = nn.Sequential(nn.Linear(3, 4), TemperatureScaler.of(7.0).module())
-    other.load_state_dict(both.state_dict())
-    assert torch.equal(other(x), both(x))
 
 
 # --- bad input ---

@@ -58,12 +58,3 @@ def test_a_heavy_penalty_leaves_a_temperature(calibrator):
     cooled = TemperatureScaler().fit(logits, labels).probs(logits, allow_fitted=True)
     expected = 500 / 501 * cooled + 1 / 501 / 4
     assert torch.allclose(fitted.probs(logits, allow_fitted=True), expected, atol=1e-6)
-
-
-@pytest.mark.parametrize("calibrator", [StructuredVectorScaler, StructuredMatrixScaler])
-def test_a_class_without_a_label_stays_possible(calibrator):
-    logits, labels = scored(60, 4)
-    fitted = calibrator().fit(logits[labels != 3], labels[labels != 3])
-    probs = fitted.probs(scored(50, 4, seed=1)[0])
-    assert (probs > 0).all()
-    assert torch.isfinite(fitted.bias).all()

@@ -1,7 +1,6 @@
 """One temperature, its interval and the ensemble: hand values, oracles, known truths."""
 
 import math
-import pickle
 import warnings
 
 import numpy as np
@@ -122,16 +121,6 @@ def test_ece_grid_warns_at_its_ends(labels, end):
 
 
 # --- a known temperature ---
-
-
-def test_a_known_temperature_needs_no_fit():
-    logits, labels = scored(200, 3)
-    fitted = TemperatureScaler().fit(logits.clone(), labels)
-    known = TemperatureScaler.of(fitted.temperature)
-    assert repr(known) == repr(fitted)
-    assert torch.equal(known.probs(logits[:9]), fitted.probs(logits[:9]))
-    assert torch.equal(pickle.loads(pickle.dumps(known)).probs(logits), known.probs(logits))
-    assert known.transform(torch.ones(2, 7)).shape == (2, 7)
 
 
 # --- its interval ---

@@ -53,8 +53,3 @@ def test_no_probability_is_zero_where_isotonic_regression_has_some():
     fresh = scored(500, 2, seed=1)[0]
     assert VennAbersCalibrator().fit(logits, labels).probs(fresh).min() > 1 / 200
     assert IsotonicCalibrator().fit(logits, labels).probs(fresh).min() < 1e-12
-
-
-def test_no_warning_is_given(recwarn):
-    VennAbersCalibrator().fit(*scored(200, 3))
-    assert list(recwarn) == []

@@ -39,15 +39,10 @@ def test_a_linear_score_of_the_draws_has_its_normal_law():
 
 
 @refusals.each("""
-    data.clusters(0) -> ValueError: ...n must
     data.clusters(10, flip=1.1) -> ValueError: ...flip
-    data.clusters(10, seed=-1) -> ValueError: ...seed
     data.Clusters(side=0.0) -> ValueError: ...side
-    data.Clusters(correlations=(0.1, 0.2)) -> ValueError: ...correlations
     data.Clusters(correlations=(0.1, 0.2, 0.3, 1.0)) -> ValueError: ...correlations
-    data.Clusters().draw(0, seed=0) -> ValueError: ...n must
     data.Clusters().posterior(torch.zeros(1, 3)) -> ValueError: ...points
-    data.Clusters().posterior(torch.zeros(1, 2).long()) -> TypeError: ...points
 """)
 def test_wrong_arguments_are_refused_by_name(call, refused):
     refusals.check(call, refused, globals())

@@ -34,11 +34,8 @@ def made(**fields):
     made(inputs=INPUTS[:0]) -> ValueError: inputs
     made(inputs="cat.png") -> TypeError: inputs
     made(labels=LABELS[:3]) -> ValueError: labels
-    made(labels=LABELS.float()) -> TypeError: labels
-    made(posterior=EVEN[:3]) -> ValueError: posterior
     made()[2] -> TypeError: index
     Predictions(EVEN / 0, LABELS) -> ValueError: logits
-    Predictions(EVEN, LABELS[:1]) -> ValueError: labels
     Predictions(EVEN[:1], LABELS[:1], EVEN) -> ValueError: posterior
 """)
 def test_wrong_fields_are_refused_by_name(call, refused):

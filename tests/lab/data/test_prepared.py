@@ -49,18 +49,6 @@ def test_normalised_training_images_have_mean_0_and_deviation_1(tmp_path):
     torch.testing.assert_close(std, (images / 255).std((0, 2, 3), correction=0))
 
 
-def test_another_dataset_can_lend_its_statistics(root):
-    put(root, "wolves", {"test": pictures(4, 30)})
-    with pytest.raises(ValueError, match=r"wolves has no training images.*like="):
-        data.load("wolves", split="test", root=root)
-    found = data.load("wolves", split="test", root=root, like="pets")
-    mean, std = data.channel_statistics("pets", root)
-    assert float(found.inputs[0, 0, 0, 0]) == pytest.approx(float((30 / 255 - mean[0]) / std[0]))
-    put(root, "grey", {"train": pictures(9, channels=1)})
-    with pytest.raises(ValueError, match=r"like.*3 channel.*has 1"):
-        data.load("wolves", split="test", root=root, like="grey")
-
-
 def test_splits_share_no_image_and_lose_none(root):
     splits = data.splits_of("pets", 3, calibration=30, root=root, normalise=False)
     assert [len(part) for part in splits] == [70, 30, 20]
@@ -147,16 +135,11 @@ def garble(root):
     (root / "pets" / "prepared" / "about.json").write_bytes(b"[\xff")
 
 
-def lose(root):
-    (root / "pets" / "prepared" / "train.pt").unlink()
-
-
 @pytest.mark.parametrize(
     ("harm", "words"),
     [
         (truncate, "not the file that was prepared"),
         (flip, "not the file that was prepared"),
-        (lose, "not the file"),
         (age, "version 0"),
         (mislead, "changed or damaged"),
         (garble, "changed or damaged"),
@@ -212,12 +195,3 @@ def test_what_cannot_be_data_is_not_written(tmp_path, columns, names):
     with pytest.raises((ValueError, TypeError), match=names):
         put(tmp_path, "bad", {"train": columns})
     assert not (tmp_path / "bad" / "prepared" / "about.json").exists()
-
-
-@pytest.mark.device
-def test_on_each_device_as_on_the_processor(root, device):
-    there = data.load("pets", root=root, device=device)
-    assert there.device.type == device.type
-    torch.testing.assert_close(there.inputs.cpu(), data.load("pets", root=root).inputs)
-    splits = data.splits_of("pets", 0, calibration=10, root=root, device=device)
-    assert {part.device.type for part in splits} == {device.type}

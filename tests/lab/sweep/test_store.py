@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from calibkit.lab.sweep import store as module
-from calibkit.lab.sweep.store import MARK, Store, default_folder
+from calibkit.lab.sweep.store import MARK, Store
 
 
 def test_what_goes_in_comes_out(tmp_path):
@@ -50,16 +50,6 @@ def test_a_full_disk_gives_a_clear_error_and_keeps_what_was_there(tmp_path):
     assert str(tmp_path) in str(error.value)
     assert (store.get("aa"), store.get("bb")) == (1, None)
     assert not list(tmp_path.glob("*/.*"))
-
-
-def test_the_folder_is_the_users_choice(monkeypatch, tmp_path):
-    monkeypatch.setenv("CALIBKIT_CACHE", str(tmp_path / "mine"))
-    assert default_folder() == tmp_path / "mine"
-    monkeypatch.delenv("CALIBKIT_CACHE")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert default_folder() == tmp_path / "calibkit"
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    assert default_folder().name == "calibkit"
 
 
 def sealed(body):

@@ -104,14 +104,6 @@ def test_pairs_are_matched_by_seed(swept):
     assert differences.tolist() == pytest.approx(expected)
 
 
-def test_pooling_puts_the_seeds_end_to_end(swept):
-    pooled = swept.pooled("test", noise=0.2)
-    parts = [outcome.predictions["test"] for outcome in swept.where(noise=0.2)]
-    assert len(pooled) == 400
-    assert torch.equal(pooled.logits, torch.cat([part.logits for part in parts]))
-    assert torch.equal(pooled.posterior, torch.cat([part.posterior for part in parts]))
-
-
 @refusals.each("""
     swept.where(noise=0.3) -> ValueError: no run has
     swept.where(nois=0.2) -> ValueError: ...nois
@@ -192,24 +184,6 @@ def test_only_what_changed_is_trained_again(tmp_path, monkeypatch):
     assert len(done) == 2  # the two seeds at noise .1
     run(tmp_path, made=functools.partial(recipe, epochs=2))
     assert len(done) == 8
-
-
-def test_a_sweep_and_its_outcomes_say_what_they_are_in_a_few_lines(swept):
-    one = swept.one(noise=0.2, seed=1)
-    assert repr(swept) == "Sweep of 6 runs over noise, seed; scored: test"
-    assert repr(one.run).startswith("Run of 3 epochs, ")
-    assert "scored: test; watched: test; epoch 3; lr" in repr(one.run).replace("\n", " ")
-    assert max(len(repr(each)) for each in (one, one.run, one.trial)) < 800
-    assert repr(one).startswith("Outcome(setting={'noise': 0.2, 'seed': 1}, run=Run of 3")
-
-
-def test_by_default_the_users_folder_is_used_and_progress_shown(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("CALIBKIT_CACHE", str(tmp_path))
-    sweep.run(recipe, [{"noise": 0.0, "seed": 0}], device="cpu")
-    assert len(finished(tmp_path)) == 1
-    assert "1/1" in capsys.readouterr().err
-    run(cache=True, grid=[{"noise": 0.0, "seed": 0}])
-    assert len(finished(tmp_path)) == 1
 
 
 # --- interruptions -------------------------------------------------------------------------------

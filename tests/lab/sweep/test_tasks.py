@@ -110,13 +110,6 @@ class Work:
         assert [kept["seed"] for kept in found] == [trial.seed for trial in trials]
 
 
-def test_short_sweeps_stay_in_this_process(monkeypatch):
-    work = Work(monkeypatch, takes=0.1)
-    work.done([trial(seed) for seed in range(70)])
-    assert work.here == [8, 31, 31]
-    assert work.jobs == []
-
-
 def test_the_first_runs_say_how_many_processes_the_rest_is_worth(monkeypatch):
     work = Work(monkeypatch, takes=10.0)
     work.done([trial(seed) for seed in range(5)], how="single")
@@ -146,17 +139,3 @@ def test_a_function_that_changes_what_it_holds_is_not_kept(tmp_path, monkeypatch
         assert tasks.results(lambda n: calls.append(n) or n, [(2,)], jobs=1, progress=False) == [2]
     assert [one.filename for one in said] == [__file__]
     assert list(tmp_path.glob("*/*.run")) == []
-
-
-def halved(number):
-    if number > 3:
-        raise KeyboardInterrupt
-    return number / 2
-
-
-def test_ctrl_c_loses_what_is_in_flight_alone(tmp_path, monkeypatch):
-    monkeypatch.setenv("CALIBKIT_CACHE", str(tmp_path))
-    with pytest.raises(KeyboardInterrupt):
-        tasks.results(halved, [(2,), (3,), (4,)], jobs=1, progress=False)
-    assert len(list(tmp_path.glob("*/*.run"))) == 2
-    assert tasks.results(halved, [(3,), (2,)], jobs=1, progress=False) == [1.5, 1.0]

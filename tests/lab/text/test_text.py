@@ -67,11 +67,8 @@ def test_files_that_do_not_fit(tmp_path, content, remedy):
 @refusals.each("""
     Vocabulary(("a", "b")) -> ValueError: ...words must begin
     Vocabulary(("<pad>", "<unk>", "a", "a")) -> ValueError: ...'a' twice
-    Vocabulary.of(TEXTS, at_least=0) -> ValueError: ...at_least
     Vocabulary.of(TEXTS, size=1) -> ValueError: ...size
     Vocabulary.of(TEXTS).encode("a b") -> TypeError: ...text must be a list
-    text.pad([]) -> ValueError: ...sequences is empty
-    text.pad([[1]], length=0) -> ValueError: ...length
 """)
 def test_bad_arguments_are_named(call, refused):
     refusals.check(call, refused, globals())

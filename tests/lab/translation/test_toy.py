@@ -106,12 +106,3 @@ def test_the_law_tensor_is_calibrated_on_its_own_draws():
 def test_what_is_not_of_the_grammar_is_refused(text):
     with pytest.raises(ValueError, match="source must be"):
         toy.ways(text.split())
-
-
-def test_an_impossible_translation_is_refused():
-    pairs = toy.draw(1, seed=0)
-    wrong = translation.Pairs(
-        pairs.source, pairs.target.flip(1), pairs.source_words, pairs.target_words
-    )
-    with pytest.raises(ValueError, match="is no translation of"):
-        toy.law(wrong)
