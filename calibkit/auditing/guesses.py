@@ -125,21 +125,10 @@ def label(table: Any, named: list[str], scores: list[str] | None, options: Optio
         why = f"the labels may be{listed(named)}\n  which differ: say which, --label"
         order = [*(name for name in named if [name] != best), *best]
         return Unclear(why, *((f"{name!r} holds the labels", {"label": [name]}) for name in order))
-    for column in table.columns:
-        values, called = table[column].dropna(), bare(column)
-        if called in names.WRONG and values.nunique() == 2:
-            more = "which rows are wrong: write it the other way round"
-        elif (
-            called in (*names.CORRECT, names.MARK)
-            and sets.is_number(values)
-            and (not values.isin((0, 1)).all())
-        ):
-            more = "how right an answer is: write from which mark on it is"
-        else:
-            continue
-        if any(bare(c) in USUAL and c != column for c in table.columns):
-            return Unclear(f"{why}. {column!r} may say {more}, as a column 'correct'")
-    return Unclear(why, **truth(table, [], scores, options))
+    found = truth(table, [], scores, options)
+    if len(found.get("scores", [])) == 1:
+        why += ". Rows may have several labels each: one label is audited at a time, here the first"
+    return Unclear(why, **found)
 
 
 def truth(
@@ -181,15 +170,6 @@ def _of_marks(table: Any) -> dict[str, Any]:
 
 def scores(table: Any, label: list[str], able: list[list[str]], options: Options) -> Unclear:
     """The question which columns hold the scores."""
-    for column in table.columns:
-        texts = table[column].dropna()
-        called = bare(column) in USUAL and not parts(column) & names.DECISIONS
-        if called and not able and column not in label and texts.map(type).eq(str).any():
-            texts = texts.str.strip()
-            percent = texts[texts.str.endswith("%") == True]  # noqa: E712
-            more = ", and others without %: write all of it in one unit" if len(percent) else ""
-            such = (percent if len(percent) else texts).iloc[0]
-            return Unclear(f"column {column!r} holds texts, such as {such!r}{more}")
     words = {w.casefold() for w in words_of(table, label).dropna()}
     named = [c for c in table.columns if word(c).casefold() in words and sets.is_number(table[c])]
     beside = sets.neighbours(table, named) if len(named) > 1 and len(label) == 1 else []
@@ -290,10 +270,6 @@ def meaning(table: Any, score: str, label: list[str], able: list[str]) -> dict[s
     values, good = sorted(set(words.dropna())), np.isfinite(own) & words.notna().to_numpy()
     predicted = {"predicted": able[0]} if able else {}
     if len(values) > 2:
-        named = sets.class_in(score, {value.casefold() for value in values})
-        after = [value for value in values if value.casefold() == named]
-        if len(after) == 1 and area(own[good], (words == after[0])[good])[1] > CLEARLY:
-            return {"positive": after[0]}
         return predicted
     least, most = np.nanmin(own), np.nanmax(own)
     of_class = least < (0.5 if most <= 1 else 50) and (0 <= least <= most <= 100 or not able)
@@ -331,15 +307,10 @@ def pairs(words: pd.Series, predicted: pd.Series) -> Unclear:
         f"no value in common: pair them as --classes PREDICTION=LABEL,PREDICTION=LABEL, or name "
         f"other columns"
     )
-    if len(labels) != len(own):
-        return Unclear(why)
     known = {**dict.fromkeys(names.POSITIVE, "1"), **dict.fromkeys(names.NEGATIVE, "0")}
-    if {*labels} == {"0", "1"} and all(one.casefold() in known for one in own):
-        order = [known[one.casefold()] for one in own]
-    else:
-        table = pd.crosstab(predicted.to_numpy(), words.to_numpy()).to_numpy()
-        order = [labels[k] for k in linear_sum_assignment(table, maximize=True)[1]]
-    return Unclear(why, classes=[f"{a}={b}" for a, b in zip(own, order, strict=True)])
+    if {*labels} != {"0", "1"} or not all(one.casefold() in known for one in own):
+        return Unclear(why)
+    return Unclear(why, classes=[f"{one}={known[one.casefold()]}" for one in own])
 
 
 # --- which label each of several columns stands for ---
@@ -353,16 +324,7 @@ def classes(
         f"the labels {short(unknown)} are none of {short(own)}, as the columns of scores are "
         f"called: say the label of each of these columns, in their order, with --classes"
     )
-    if words.nunique() > len(own):
-        if len(unknown) > 1 or not _is_whole(unknown[0]):
-            return Unclear(why)
-        return Unclear(
-            f"labels name {unknown[0]} in {(words == unknown[0]).mean():.0%} of the rows, which is "
-            f"none of the classes {own[:8]}: if it marks rows without a label, say "
-            f"--missing={unknown[0]} and --drop-missing",
-            missing=unknown[0], drop_missing=True,
-        )  # fmt: skip
-    order = likeliest(words, own, matrix, kind)
+    order = None if words.nunique() > len(own) else likeliest(words, own, matrix, kind)
     if order is None:
         return Unclear(why)
     values = sorted(set(words))

@@ -44,10 +44,9 @@ CONVERTED = {
     (".pkl", ".pickle"): 'held = pandas.read_pickle("{0}")  # a table, or scores and labels\n'
     'table = held if hasattr(held, "columns") else pandas.DataFrame(\n'
     '    held[0].tolist()).add_prefix("p_").assign(label=held[1].tolist())',
-    (".xlsx", ".xls", ".ods"): 'table = pandas.read_excel("{0}")',
+    (".xlsx", ".xls"): 'table = pandas.read_excel("{0}")',
     (".dta",): 'table = pandas.read_stata("{0}")',
     (".h5", ".hdf5", ".hdf"): 'table = pandas.read_hdf("{0}")',
-    (".arff",): 'import scipy.io.arff\ntable = pandas.DataFrame(scipy.io.arff.loadarff("{0}")[0])',
     (".rds", ".rdata"): 'import pyreadr\ntable = list(pyreadr.read_r("{0}").values())[0]',
     (".mat",): 'import scipy.io\nheld = scipy.io.loadmat("{0}")\n'
     'table = pandas.DataFrame({{"label": held["labels"].ravel(), "p": held["scores"].ravel()}})',
@@ -186,8 +185,9 @@ def of_text(content: bytes, name: str, options: Any) -> Table:
     if how.get("quoting") == csv.QUOTE_NONE:
         told.append("quotation marks read as characters")
     lost = [w for w in MISSING if not any(re.split("[_ .]", n)[-1] == w for n in header if w)]
+    broken = f"{name} is no table of {len(header)} columns"
     if apart == SPACES and any(len(ln.split()) != len(header) for ln in lines if ln.strip()):
-        raise ValueError(_broken(text, lines, apart, header, name, ""))
+        raise ValueError(f"{broken} that blanks part; commas part those with blanks in a value")
     try:
         frame = pd.read_csv(
             io.StringIO(body), keep_default_na=False, na_values=lost, skipinitialspace=True,
@@ -195,11 +195,8 @@ def of_text(content: bytes, name: str, options: Any) -> Table:
             dtype=str, **how,
         )  # fmt: skip
     except (pd.errors.ParserError, pd.errors.EmptyDataError, csv.Error, ValueError) as error:
-        raise ValueError(_broken(text, lines, apart, header, name, error)) from None
-    again = (frame == pd.Series(header, index=frame.columns)).all(axis=1)
-    if again.any():
-        told.append(f"{again.sum()} rows that repeat the header left out")
-        frame = frame[~again].reset_index(drop=True)
+        more = "a text that holds commas stands in quotation marks"
+        raise ValueError(f"{broken}, {str(error).strip()}: {more}") from None
     table = of_frame(frame.map(_pointed) if comma else frame, name, options)
     head = ["no header: the columns are called column_1, column_2, ..."] if nameless else []
     table.told = [*told, *head, *table.told]
@@ -212,12 +209,10 @@ def _pointed(cell: Any) -> Any:
 
 def _decoded(content: bytes, name: str, encoding: str | None) -> tuple[str, list[str]]:
     """The text, in the encoding that its first bytes or the user say; else UTF-8, or cp1252."""
-    head = content[:64]
-    even, odd = (head[start::2].count(0) for start in (0, 1))
-    if encoding is None and head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+    if encoding is None and content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         encoding = "utf-16"
-    elif encoding is None and max(even, odd) > len(head) // 4:
-        encoding = "utf-16-be" if even > odd else "utf-16-le"
+    elif encoding is None and 0 in content[:64]:
+        raise ValueError(f"{name} is no text in UTF-8: say its --encoding, such as utf-16-le")
     encoding = encoding or "utf-8-sig"
     try:
         return content.decode(encoding), []
@@ -242,17 +237,10 @@ def _layout(text: str, name: str, options: Any) -> tuple[list[str], str, bool, l
     lines = text.replace("\r\n", "\n").replace("\r", "\n").rstrip().split("\n")
     stated = re.fullmatch("sep=(.)", lines[0].strip())  # as a spreadsheet may write it
     lines = lines[1:] if stated else lines
-    while len(lines) > 2 and (not lines[0].strip() or lines[1].startswith("#")):
-        lines = lines[1:]
-    commented = lines[0].startswith("#")
-    if commented:
-        lines[0] = lines[0].lstrip("# ")
+    lines[0] = lines[0].lstrip("# ")  # of numpy.savetxt
     apart = stated[1] if stated else _apart(lines[0])
     comma = apart != "," and any(re.search(r"\d,\d", line) for line in lines[1:60])
     first = _cells(lines[0], apart)
-    if commented and len(lines) > 1 and len(_cells(lines[1], _apart(lines[1]))) != len(first):
-        lines, apart = lines[1:], _apart(lines[1])
-        first = _cells(lines[0], apart)
     if options.columns is not None:
         if len(options.columns) != len(first):
             raise ValueError(
@@ -266,33 +254,8 @@ def _layout(text: str, name: str, options: Any) -> tuple[list[str], str, bool, l
     second = _cells(lines[1], apart) if len(lines) > 1 else []
     if len(second) == len(first) + 1:
         first = ["", *first] if second[-1] else [*first, ""]
-    _demand_one_header(lines, apart, name)
     header = [cell.strip() or f"Unnamed: {place}" for place, cell in enumerate(first)]
     return lines[1:], apart, comma, header
-
-
-def _demand_one_header(lines: list[str], apart: str, name: str) -> None:
-    """Refuse further lines of names, types or units below the header."""
-    head, *rows = (_cells(line, apart) for line in lines[:9])
-    if len({len(row) for row in rows}) > 1 or len(rows) < 4 or apart == SPACES:
-        return
-    numeric = [k for k in range(len(rows[0])) if all(_is_number(row[k]) for row in rows[2:])]
-    second, third = ([row[k] for k in numeric] for row in rows[:2])
-    plain = set(second) <= set(MISSING) or re.fullmatch("[:+ -]*", "".join(second))
-    if plain or any(map(_is_number, second)):
-        return
-    further = 1 + all(cell == "" or not (_is_number(cell) or cell in MISSING) for cell in third)
-    named = len(set(head)) < len(head) or "" in head  # by both lines together
-    rows_left_out = [*range(1 + named, 1 + further)]
-    how = f", header=[0, 1], skiprows={rows_left_out}" if named else f", skiprows={rows_left_out}"
-    join = '\ntable.columns = ["_".join(w for w in c if "Unnamed" not in w) for c in table.columns]'
-    raise ValueError(
-        _python(
-            f"{name} has {1 + further} lines of names, where one is read. In Python these lines "
-            f"keep one:",
-            f'table = pandas.read_csv("{name}", sep={apart!r}{how}){join if named else ""}',
-        )
-    )
 
 
 def _apart(head: str) -> str:
@@ -338,26 +301,6 @@ def _quoting(body: str, apart: str, width: int, options: Any) -> dict[str, Any]:
             f"line ends, --joined-lines"
         )
     raise Unclear(why, **({"plain_quotes": True} if alone else {}))
-
-
-def _broken(text, lines, apart, header, name, error) -> str:
-    """Why lines are no table, and the lines of Python that make one of them."""
-    count = (lambda ln: len(ln.split())) if apart == SPACES else (lambda ln: ln.count(apart) + 1)
-    row = next((k for k, line in enumerate(lines) if count(line) != len(header)), 0)
-    why = f"{name} is no table of {len(header)} columns: line {row + 2} holds {count(lines[row])} "
-    why += f"values{error and f' ({str(error).strip()})'}.\n"
-    if apart == SPACES:
-        whole = (k for k, ln in enumerate(text.splitlines()) if len(ln.split()) == len(header))
-        return _python(
-            f"{why}Columns of fixed width become a CSV file in Python with these lines:",
-            f'table = pandas.read_fwf("{name}", skiprows={next(whole, 0)})',
-        )
-    return _python(
-        f"{why}If the last column is a text with such signs, these lines of Python quote it:",
-        f'lines = open("{name}", encoding="utf-8").read().splitlines()\n'
-        f'rows = [line.split("{apart}", {len(header) - 1}) for line in lines]\n'
-        f"table = pandas.DataFrame(rows[1:], columns=rows[0])",
-    )
 
 
 # --- JSON ---
@@ -623,9 +566,6 @@ def numbers(series: pd.Series) -> pd.Series:
     if len(texts) and texts.str.endswith("%").all():
         texts = texts.str.rstrip("% \N{NO-BREAK SPACE}").str.replace(",", ".")
         return pd.to_numeric(texts, errors="coerce").reindex(series.index) / 100
-    if len(texts) and texts.str.fullmatch(r"[\d.]+\s*/\s*\d+").all():  # 7/10 of a confidence
-        part, whole = texts.str.split("/", expand=True).astype(float).to_numpy().T
-        return pd.Series(part / whole, texts.index).reindex(series.index)
     found = pd.to_numeric(texts, errors="coerce")
     if found.notna().mean() < MOSTLY:
         points = texts.str.replace(r"^(-?\d+),(\d+)$", r"\1.\2", regex=True)
@@ -668,14 +608,7 @@ def _arrow(path: Path) -> pd.DataFrame:
     validate.extra("pyarrow", "files", path.name)
     feather = path.suffix.lower() in (".feather", ".arrow")
     try:
-        try:
-            found = pd.read_feather(path) if feather else pd.read_parquet(path)
-        except Exception:
-            if not feather:
-                raise
-            import pyarrow.ipc
-
-            found = pyarrow.ipc.open_stream(path.read_bytes()).read_pandas()
+        found = pd.read_feather(path) if feather else pd.read_parquet(path)
     except Exception as error:  # pyarrow has errors of its own
         raise ValueError(f"{path.name} is no table of this kind: {error}") from None
     return found.reset_index() if any(name is not None for name in found.index.names) else found
@@ -715,8 +648,6 @@ def _pt(path: Path) -> dict[str, Any]:
             f"{path.name} is no file of tensors alone; load it yourself and call "
             f"calibkit.audit(logits, labels)"
         ) from None
-    if isinstance(held, dict) and len(held) == 1:
-        held = next((v for v in held.values() if isinstance(v, list | tuple)), held)
     if isinstance(held, list | tuple) and held:
         if all(isinstance(batch, list | tuple | dict) for batch in held):
             named = isinstance(held[0], dict)
@@ -733,8 +664,6 @@ def _pt(path: Path) -> dict[str, Any]:
     if not isinstance(held, dict):
         kind = type(held).__name__
         raise ValueError(f"{path.name} must hold a dictionary of tensors, got {kind}")
-    if held and all(isinstance(value, dict) for value in held.values()):  # by split, say
-        held = {f"{a}_{b}": value for a, inner in held.items() for b, value in inner.items()}
     return {str(name): _plain(value) for name, value in held.items()}
 
 
@@ -770,12 +699,6 @@ def of_arrays(held: dict[str, Any], name: str, options: Any) -> Table:
         for key, array in entries.items()
         if key != called or len(held[key]) != wide[0]
     }
-    lengths = {len(array) for array in held.values() if array.ndim == 1}
-    if wide and not called and wide[0] in lengths and n not in lengths:
-        raise ValueError(
-            f"labels have one entry a column, {wide[0]}, but there are {n} rows: the scores look "
-            f"transposed; pass scores.T"
-        )
     named = None if called is None else list(map(str, held[called]))
     return Table(name, columns, class_names=named)
 

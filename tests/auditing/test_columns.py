@@ -50,9 +50,10 @@ def test_a_column_that_is_not_there_is_answered_with_the_nearest_name(tmp_path):
 def test_a_column_that_says_what_is_wrong_is_never_read_as_what_is_right(tmp_path):
     path = tmp_path / "answers.csv"
     path.write_text("confidence,wrong\n.31,1\n.78,0\n.9,0\n", encoding="utf-8")
-    for options in ({}, {"label": "wrong", "scores": "confidence", "positive": "0"}):
-        with pytest.raises(ValueError, match="write it the other way round"):
-            files.read(path, **options)
+    with pytest.raises(ValueError, match="usual name for labels"):
+        files.read(path)
+    with pytest.raises(ValueError, match="write it the other way round"):
+        files.read(path, label="wrong", scores="confidence", positive="0")
 
 
 def test_two_columns_that_may_be_labels_are_both_offered(tmp_path):

@@ -138,14 +138,10 @@ FORMS = TOOLS | {
                       is_correct=np.where(HITS.labels, "Yes", "No")), SPOKEN),
     "accepted.jsonl": (jsonl({"label": "A", "score": float(q), "answer": ["reject", "accept"][y]}
                              for q, y in zip(Q, Y, strict=True)), TWO),
-    "of_ten_written.jsonl": (jsonl({"confidence": f"{c:g}/10", "correct": bool(r)}
-                                   for c, r in zip(TENTHS, HITS.labels, strict=True)), SPOKEN),
     "graded.csv": (csv(confidence=TOP, grade=np.where(HITS.labels, "correct", "incorrect")), HITS),
     "by_id.json": (text(json.dumps({f"img{k}": {"label": int(Y3[k]), "probs": P3[k].tolist()}
                                     for k in range(N)})), THREE),
     "rows.pt": (saved(lambda: [(torch.tensor(Z[k]), int(Y3[k])) for k in range(N)]), THREE),
-    "splits.pt": (saved(lambda: {"val": {"logits": torch.tensor(Z), "labels": torch.tensor(Y3)}}),
-                  THREE),
     "batches.pt": (saved(lambda: by_hundred(loss_beside, Z, Y3)), THREE),
     "tuple.pt": (saved(lambda: (torch.tensor(P3), torch.tensor(Y3))), THREE),
     "own_and_human.csv": (csv(label=NAMES[BEST], **scores("p_"), human=WORDS), THREE),
@@ -433,31 +429,6 @@ def test_no_command_is_printed_twice(tmp_path):
     with pytest.raises(Question) as asked:
         files.read(path)
     assert [way.options.scale for way in asked.value.ways] == [10]
-
-
-BELOW = "\n".join(
-    f"{w},{p[0]!r},{p[1]!r},{p[2]!r}" for w, p in zip(WORDS, P3.tolist(), strict=True)
-)
-HEAD = ",".join(["label", *NAMES])
-
-
-@pytest.mark.parametrize(
-    "head",
-    [
-        f"{HEAD}\nd,c,c,c\nclass,,,",  # of Orange
-        f"{HEAD}\ndiscrete,continuous,continuous,continuous\nclass,,,",
-        f"{HEAD}\n-,%,%,%",
-        f",prob,prob,prob\n{HEAD}",  # of pandas
-    ],
-)
-def test_several_lines_of_names_have_lines_of_python_that_keep_one(head, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("names.csv").write_text(f"{head}\n{BELOW}\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="lines of names, where one is read") as refused:
-        files.read("names.csv")
-    exec("\n".join(line[2:] for line in str(refused.value).splitlines()[1:]))
-    found, _ = follow(Path("predictions.csv"))
-    assert numbers(*probabilities(found)) == pytest.approx(THREE.numbers(), abs=1e-9)
 
 
 def test_the_command_is_printed_as_it_was_typed(tmp_path, capsys, monkeypatch):
