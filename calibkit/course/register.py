@@ -3,13 +3,12 @@
 A comparison is written there before it is judged. `judge` gives the words of
 `verdicts.REGISTERED`, by size and not by whether a difference is zero:
 
-| word         | the interval lies                                                               |
-|--------------|---------------------------------------------------------------------------------|
-| HOLDS        | beyond the margin, as claimed (beyond the source's size, where it claims one)   |
-| REVERSED     | beyond the margin, the other way                                                |
-| WITHIN       | within the margin: no difference that matters                                   |
-| OPEN         | elsewhere; `more` says how many seeds would decide                              |
-| NOT SPECIFIC | as HOLDS, but the control's does, too                                           |
+| word     | the interval lies                                                             |
+|----------|-------------------------------------------------------------------------------|
+| HOLDS    | beyond the margin, as claimed (beyond the source's size, where it claims one) |
+| REVERSED | beyond the margin, the other way                                              |
+| WITHIN   | within the margin: no difference that matters                                 |
+| OPEN     | elsewhere; `more` says how many seeds would decide                            |
 """
 
 from __future__ import annotations
@@ -171,13 +170,12 @@ def judge(
     expect: Direction = "above",
     than: float = 0.0,
     size: float | None = None,
-    control: Sequence[float] | None = None,
     level: float = 0.9875,
 ) -> Judged:
     """The word for one number a seed, by the Student t interval of its mean; see the module.
 
-    values: paired differences, or levels where `than` names one. margin: above 0. control: the same
-    numbers of what should not have the property. Raises ValueError for fewer than 2 values.
+    values: paired differences, or levels where `than` names one. margin: above 0. Raises ValueError
+    for fewer than 2 values.
 
     >>> judge([0.031, 0.033, 0.032, 0.031], 0.01).word, judge([0.001, -0.001, 0.0], 0.01).word
     ('HOLDS', 'WITHIN')
@@ -186,7 +184,7 @@ def judge(
     """
     ends = interval(values, level=validate.level(level))
     rule = _rule(margin, expect, than, size)
-    return _judged(rule, ends, len(values), level, control)
+    return _judged(rule, ends, len(values), level)
 
 
 def judge_again(
@@ -206,9 +204,9 @@ def _rule(margin: float, expect: Direction, than: float, size: float | None) -> 
     return Rule(expect, margin, than, size, opposite=-margin)
 
 
-def _judged(rule: Rule, ends, seeds: int, level: float, control=None) -> Judged:
+def _judged(rule: Rule, ends, seeds: int, level: float) -> Judged:
     mean, low, high = ends
-    word = rule.word(low, high, None if control is None else interval(control, level=level)[1:])
+    word = rule.word(low, high)
     more = None
     if word == "OPEN":  # the least number that would give a word, were mean and spread as they are
         spread = (high - mean) / stats.t.ppf((1 + level) / 2, seeds - 1) * math.sqrt(seeds)

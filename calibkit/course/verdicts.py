@@ -20,7 +20,7 @@ from calibkit import validate
 Direction = Literal["above", "below", "within"]
 DIRECTIONS = get_args(Direction)
 WORDS = ("HOLDS", "NOT SPECIFIC", "NOT MET", "REVERSED", "INCONCLUSIVE")  # of a lesson's line
-REGISTERED = ("HOLDS", "NOT SPECIFIC", "WITHIN", "OPEN", "REVERSED")  # of `Rule`, and the register
+REGISTERED = ("HOLDS", "WITHIN", "OPEN", "REVERSED")  # of the register
 # How close is close, and how much is much: one margin for each kind of claim, to be named in place
 # of a number. Fractions, but for the temperature and the NLL (nats). Lessons name that of the
 # temperature so far; their other margins are numbers that were chosen claim by claim.
@@ -65,6 +65,7 @@ class Verdict:
     post_hoc: bool = False
     unit: str = "seeds"
     as_trained: bool = False
+    digits: int = 3  # at least so many decimals are printed
 
     @property
     def measured(self) -> str:
@@ -73,7 +74,7 @@ class Verdict:
         >>> judge("M6", "a bias", [0.01401, 0.01402, 0.01403]).measured
         '+0.01402 [+0.01400, +0.01404]'
         """
-        digits = 3
+        digits = self.digits
         while f"{self.low:.{digits}f}" == f"{self.high:.{digits}f}" and digits < MOST_DIGITS:
             digits += 1
         mean, low, high = (f"{end:+.{digits}f}" for end in (self.mean, self.low, self.high))
@@ -199,6 +200,7 @@ def judge(
     level: float = 0.95,
     post_hoc: bool = False,
     as_trained: bool = False,
+    digits: int = 3,
 ) -> Verdict:
     """Judge one number per seed by the Student t interval [low, high] of its mean.
 
@@ -226,6 +228,7 @@ def judge(
         grid 0.1, 0.2 ...; the interval is half a step wider at both ends.
     control: the same numbers of what should *not* have the property; where the claim would hold of
         it too, the word is NOT SPECIFIC.
+    digits: more decimals of the line, where the rounding of three would decide a word.
     excludes: the size of the effect that a claim of closeness denies, such as the ECE that one
         might expect to come back; the margin must be smaller.
 
@@ -252,7 +255,7 @@ def judge(
     mean, *ends = _on_grid(differences, step, level)
     word = rule.word(*ends, None if control is None else _on_grid(control, step, level)[1:])
     than = None if than is None else rule.than
-    marks = {"post_hoc": bool(post_hoc), "as_trained": bool(as_trained)}
+    marks = {"post_hoc": bool(post_hoc), "as_trained": bool(as_trained), "digits": digits}
     said = _of_a_line(word, than)
     return Verdict(claim, statement, said, mean, *ends, len(differences), level, than, **marks)
 

@@ -64,6 +64,32 @@ def test_a_word_that_is_known(synthetic, how, word, mean):
         assert word == "OPEN"
 
 
+def test_how_many_seeds_chose_an_end_of_the_strengths(synthetic):
+    ways = {**LISTED.ways, "smoothing": [0.05, 0.1, 0.2]}
+    listed = dataclasses.replace(LISTED, ways=ways)
+    told = [judged.at_an_edge(row(way=("smoothing",), state=state), listed)
+            for state in ("as trained", "after T")]  # fmt: skip
+    assert told == [0, 10]  # .1 between others; .2, the last
+
+
+def test_no_word_hangs_on_the_rounding_of_an_older_line():
+    """Half of the last printed decimal, three of most, at both ends of the interval."""
+    for one in LISTED.comparisons:
+        if not one.was:
+            continue
+        old = judged.printed()[one.lesson, one.claim.removesuffix("b"), one.was]
+        half = 0.5 * 10.0 ** -max(3, len(f"{old.low:.6f}".rstrip("0").partition(".")[2]))
+        how = {"level": LISTED.level, "expect": one.expect, "than": one.than, "size": one.size}
+        words = {
+            register.judge_again(
+                old.mean, old.low - off, old.high + off, old.seeds, old.level, one.margin, **how
+            ).word
+            for off in (-half, 0, half)
+            if old.low - off < old.high + off
+        }
+        assert len(words) == 1, one
+
+
 def test_nobody_looks_between(synthetic):
     comparison = row(way=("smoothing",), state="as trained")
     for part in ("selection", "judged"):

@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from study import forms, rare_classes, strangers
+from study import forms, rare_classes, strange_images
 from study.photograph_grids import FORMS
 
 from calibkit.course.experiments import (
@@ -27,7 +27,7 @@ MODULES = {
     "promised": (scanners, {"way": "focal", "strength": 2.0}),
     "soft_targets": (soft_targets, {"way": "MMCE, plain", "strength": 1.0}),
     "rare_classes": (rare_classes, {"way": "weighted", "strength": 0.75}),
-    "shifted": (strangers, {"way": "mixup", "strength": 0.4}),
+    "shifted": (strange_images, {"way": "mixup", "strength": 0.4}),
     "translated": (translated, {"way": "focal", "strength": 2.0}),
     "architectures_photographs": (forms, {}),
 }

@@ -36,19 +36,34 @@ def on_known_truth(row, ways, listed, epochs: int | None = None) -> np.ndarray |
 
     epochs: in place of those that are judged.
     """
-    held, by = listed.data[row.data], listed.criterion[row.state]
-    epochs = held["epochs"] if epochs is None else epochs
-    chosen, judged = (_table(row.data, part) for part in ("selection", "judged"))
-    found = []
-    for seed in factorial.seeds(held):
-        tried = chosen[(chosen.epochs == epochs) & (chosen.seed == seed)]
-        if not set(ways) <= set(tried.way):
-            return None
-        wanted = (epochs, *factorial.best(tried, ways, by).values(), seed, row.state)
-        if wanted not in judged.index:
-            return None
-        found.append(judged.loc[wanted, row.measure])
-    return np.array(found)
+    epochs = listed.data[row.data]["epochs"] if epochs is None else epochs
+    chosen, judged = settings(row, ways, listed, epochs), _table(row.data, "judged")
+    if None in chosen.values():
+        return None
+    wanted = [(epochs, *one.values(), seed, row.state) for seed, one in chosen.items()]
+    there = set(wanted) <= set(judged.index)
+    return judged.loc[wanted, row.measure].to_numpy() if there else None
+
+
+def settings(row, ways, listed, epochs: int) -> dict[int, dict[str, Any] | None]:
+    """By judged seed its way, strength and decay of least NLL; None where not all were tried."""
+    table, by = _table(row.data, "selection"), listed.criterion[row.state]
+    tried = {seed: table[(table.epochs == epochs) & (table.seed == seed)]
+             for seed in factorial.seeds(listed.data[row.data])}  # fmt: skip
+    return {seed: factorial.best(rows, ways, by) if set(ways) <= set(rows.way) else None
+            for seed, rows in tried.items()}  # fmt: skip
+
+
+def at_an_edge(row: register.Comparison, listed: register.Register) -> int:
+    """In how many seeds a side has the first or the last of the strengths that were tried."""
+    known = listed.ways_of(row.data)
+    ends = {
+        (way, end(tried)) for way, tried in known.items() if len(tried) > 1 for end in (min, max)
+    }
+    epochs = listed.data[row.data]["epochs"]
+    sides = [settings(row, ways, listed, epochs).values() for ways in (row.way, row.rival)]
+    return sum(any((one["way"], one["strength"]) in ends for one in both)
+               for both in zip(*sides, strict=True))  # fmt: skip
 
 
 @functools.cache
@@ -116,17 +131,9 @@ def judged(row: register.Comparison, listed: register.Register) -> dict[str, Any
         if numbers is not None:
             told = register.judge(numbers, row.margin, level=listed.level, **how)
     new = {"word": WAITING} if told is None else asdict(told)
-    before = (
-        {}
-        if old is None
-        else {"word": old.word, "estimate": old.mean, "low": old.low, "high": old.high}
-    )
-    return {
-        **about,
-        **new,
-        **{f"old {name}": value for name, value in before.items()},
-        "rule": rule,
-    }
+    new["edge"] = at_an_edge(row, listed) if rule == FRESH and told else None
+    before = {f"old {name}": getattr(old, name) for name in ("word", "mean", "low", "high") if old}
+    return about | new | before | {"rule": rule}
 
 
 def table(listed: register.Register | None = None) -> pd.DataFrame:
@@ -134,7 +141,7 @@ def table(listed: register.Register | None = None) -> pd.DataFrame:
     listed = register.read() if listed is None else listed
     _table.cache_clear()
     rows = pd.DataFrame([judged(row, listed) for row in listed.comparisons])
-    return rows.astype({"seeds": "Int64", "more": "Int64"}).round(4)
+    return rows.astype(dict.fromkeys(("seeds", "more", "edge"), "Int64")).round(4)
 
 
 def counts(rows: pd.DataFrame) -> str:

@@ -151,8 +151,18 @@ def measured(row: pd.Series) -> str:
 
 
 def words(rows: pd.DataFrame) -> str:
-    """The comparisons of a claim in one state: "digits: HOLDS; photographs: OPEN"."""
-    return "; ".join(f"{row.about}: {row.word}" for row in rows.itertuples()) or claims.NONE
+    """The comparisons of a claim in one state: "digits: HOLDS; photographs: OPEN".
+
+    Beside a word stands whether nearly all its seeds chose an end of the strengths.
+    """
+    ends = {True: " (at an end)", False: ""}
+    told = [f"{row.about}: {row.word}{ends[at_an_end(row)]}" for row in rows.itertuples()]
+    return "; ".join(told) or claims.NONE
+
+
+def at_an_end(row) -> bool:
+    """Whether nearly all seeds, four in five, chose the first or the last strength of the grid."""
+    return bool(pd.notna(row.edge) and row.edge >= 0.8 * row.seeds)
 
 
 def brief(rows: pd.DataFrame, shown: pd.DataFrame, listed: Sequence[register.Claim]) -> str:
@@ -234,12 +244,12 @@ def overview(rows: pd.DataFrame, listed: Sequence[register.Claim]) -> str:
 
 def compared(rows: pd.DataFrame) -> str:
     """Markdown: a row a comparison, with what was said before and the rule that changed it."""
-    head = ["claim", "comparison", "word", "mean [98.75 %]", "seeds", "would decide"]
+    head = ["claim", "comparison", "word", "mean [98.75 %]", "seeds", "at an end", "would decide"]
     head += ["older word", "older mean", "rule that changed it"]
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for _, row in rows.iterrows():
-        older = "" if pd.isna(row["old estimate"]) else number(row["old estimate"])
-        cells = [row.claim, row.comparison, row.word, measured(row), row.seeds, row.more]
+        older = "" if pd.isna(row["old mean"]) else number(row["old mean"])
+        cells = [row.claim, row.comparison, row.word, measured(row), row.seeds, row.edge, row.more]
         cells += [row["old word"], older, row.rule]
         shown = [claims.NONE if pd.isna(one) or one == "" else str(one) for one in cells]
         lines.append(f"| {' | '.join(shown)} |".replace(".0 |", " |"))
@@ -247,7 +257,8 @@ def compared(rows: pd.DataFrame) -> str:
 
 
 def stored() -> pd.DataFrame:
-    rows = pd.read_csv(checkout.results() / NAME, dtype={"seeds": "Int64", "more": "Int64"})
+    whole = dict.fromkeys(("seeds", "more", "edge"), "Int64")
+    rows = pd.read_csv(checkout.results() / NAME, dtype=whole)
     return rows.fillna({"state": "", "rule": ""})
 
 
@@ -261,7 +272,9 @@ def pages(rows: pd.DataFrame, listed: Sequence[register.Claim], page: str) -> di
     told = f"{START}\n\n{counts(rows)}.\n\n{overview(rows, listed)}\n\n{END}"
     head = (
         "# Every comparison of the register\n\n[Claims](claims.md) has them in one line a claim. "
-        "*Would decide*: so many seeds, were mean and spread as they are. *Older*: what the word "
+        "*At an end*: in so many seeds the first or the last strength that was tried had the least "
+        "NLL, so that a better one may lie beyond. *Would decide*: so many seeds, were mean and "
+        "spread as they are. *Older*: what the word "
         "and the mean were before the register, and the rule that changed the word.\n\n"
     )
     return {PAGE: before + told + after, COMPARED: f"{head}{compared(rows)}\n"}

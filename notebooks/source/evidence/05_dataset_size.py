@@ -282,7 +282,7 @@ words, (less, more) = "taking shift and fresh noise away raises the ECE", ("none
 judged = partial(verdicts.judge, "D2")
 given = [
     judged(words, of_way(less) - of_way(more), as_trained=True),
-    judged(f"one T each: {words}", of_way(less, "ECE after T") - of_way(more, "ECE after T")),
+    judged(f"one T each: {words}", of_way(less, "ECE after T") - of_way(more, "ECE after T"), digits=5),
     *(
         one
         for one in reports.verdicts("augmentation", on_photographs)
