@@ -144,8 +144,7 @@ def hint(attempt: Attempt) -> str | None:
     )
     if certain:
         return certain
-    facts = relations.factor(attempt) or relations.places(attempt) or relations.looks(attempt)
-    return " ".join(filter(None, [facts, _perhaps(known, attempt)])) or None
+    return " ".join(filter(None, [relations.looks(attempt), _perhaps(known, attempt)])) or None
 
 
 def _joined(*parts: str | None) -> str:

@@ -6,7 +6,6 @@ the next is chance.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 NEAR = 0.02
 ROUGH = 5e-3  # a tolerance above this is one of a search, not of rounding
 TINY = 1.2e-38  # the smallest normal number of float32
-BASES = {"ln 10": math.log(10), "1 / ln 10": 1 / math.log(10)}
 REDUCTIONS: dict[str, Callable[..., np.ndarray]] = {
     "mean": np.mean,
     "sum": np.sum,
@@ -32,16 +30,6 @@ REDUCTIONS: dict[str, Callable[..., np.ndarray]] = {
     "median": np.median,
     "first": lambda e, axis: np.moveaxis(e, axis, range(len(axis)))[(0,) * len(axis)],
     "last": lambda e, axis: np.moveaxis(e, axis, range(len(axis)))[(-1,) * len(axis)],
-}
-# What wrong entries may be, where the others are right.
-ELSEWHERE: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "0": np.zeros_like,
-    "1": np.ones_like,
-    "minus the answer": np.negative,
-    "1 minus the answer": lambda e: 1 - e,
-    "1 divided by the answer": lambda e: 1 / e,
-    "the answer plus 1": lambda e: e + 1,
-    "the answer minus 1": lambda e: e - 1,
 }
 
 
@@ -89,49 +77,6 @@ def whole(attempt: Attempt) -> str | None:
         "all your numbers are whole numbers, though fractions were asked: is something rounded, "
         "divided with //, or compared, so that only True or False is left?"
     )
-
-
-def factor(attempt: Attempt) -> str | None:
-    """One factor everywhere."""
-    if not _aligned(attempt.pairs):
-        return None
-    ratios = []
-    for case, given in attempt.given.items():
-        expected = attempt.exercise.expected[case]
-        some = np.abs(expected) > attempt.exercise.absolute
-        ratio = float(np.median(given[some] / expected[some])) if some.any() else 1.0
-        if not np.isfinite(given).all() or not attempt.exercise.same(ratio * expected, given):
-            return None
-        ratios += [ratio] * bool(some.any())
-    if len(ratios) < 3 or not all(ratios) or not np.allclose(ratios, ratios[0], rtol=1e-4):
-        return None
-    bases = (b for b, c in BASES.items() if math.isclose(c, ratios[0], rel_tol=1e-4))
-    base = "".join(f", {base}, as if a logarithm had base 10" for base in bases)
-    near = " They are close but not equal." if abs(ratios[0] - 1) < NEAR else ""
-    return f"each of your numbers is {ratios[0]:.4g} times the answer{base}.{near}"
-
-
-def places(attempt: Attempt) -> str | None:
-    """The right numbers at other places, or wrong ones that are all the same thing."""
-    pairs, same = attempt.pairs, attempt.exercise.same
-    if not _aligned(pairs):
-        return None
-    if any(np.unique(expected).size > 2 for expected, _ in pairs) and all(
-        same(np.sort(e, axis=None), np.sort(g, axis=None)) for e, g in pairs
-    ):
-        return "these are the right numbers, but they stand at other places: look at the order."
-    expected, given = (
-        np.concatenate([part.ravel() for part in side]) for side in zip(*pairs, strict=True)
-    )
-    allowed = attempt.exercise.absolute + attempt.exercise.tolerance * np.abs(expected)
-    wrong = ~(np.abs(expected - given) <= allowed)
-    if wrong.sum() < 3 or np.unique(expected[wrong].round(4)).size < 3:
-        return None
-    for words, change in ELSEWHERE.items():
-        with np.errstate(all="ignore"):
-            if same(change(expected[wrong]), given[wrong]):
-                return f"{wrong.sum()} of {wrong.size} numbers are wrong; each of them is {words}."
-    return None
 
 
 def _aligned(pairs: list[tuple[np.ndarray, np.ndarray]]) -> bool:
@@ -195,9 +140,13 @@ def _tells_apart(name: str, attempt: Attempt) -> bool:
 def looks(attempt: Attempt) -> str | None:
     """What the wrong pairs of right and given results tell without a guess at the cause."""
     answers, tolerance = [*attempt.exercise.expected.values()], attempt.exercise.tolerance
-    wrong = attempt.pairs[: len(attempt.wrong)]
+    wrong, same = attempt.pairs[: len(attempt.wrong)], attempt.exercise.same
     if not _aligned(wrong):
         return None
+    if any(np.unique(expected).size > 2 for expected, _ in wrong) and all(
+        same(np.sort(e, axis=None), np.sort(g, axis=None)) for e, g in wrong
+    ):
+        return "these are the right numbers, but they stand at other places: look at the order."
     if all((e % 1 == 0).all() for e in answers) and any((r % 1 != 0).any() for _, r in wrong):
         return "a whole number was expected."
     limit = NEAR if tolerance <= ROUGH else 10 * tolerance

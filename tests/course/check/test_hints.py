@@ -2,12 +2,11 @@
 
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import torch
 
 from calibkit.course import check
-from calibkit.course.check import hints, relations
+from calibkit.course.check import hints
 from calibkit.course.check.engine import exercise
 
 # Mistakes of an exercise
@@ -113,14 +112,6 @@ def smallest_mean(x, f):
     return (x.mean(dim=0) * f).amin()
 
 
-def folded(x, f):
-    return torch.where(x * f > 0.8, 1 - x * f, x * f)
-
-
-def in_one_case(x, f):
-    return x * f * (1.3 if len(x) == 3 else 1.0 + x[0, 0])
-
-
 def overflowing_base_2(logits, labels, T):
     p = (logits / T).softmax(dim=1)
     return -p.gather(1, labels[:, None]).log2().mean()
@@ -128,11 +119,8 @@ def overflowing_base_2(logits, labels, T):
 
 # fmt: off
 FACTS = [  # exercise, answer, what its reply holds
-    (scaled, lambda x, f: 1.3 * f * x, "each of your numbers is 1.3 times the answer"),
-    (scaled, lambda x, f: 2.302585093 * f * x, "ln 10, as if a logarithm had base 10"),
-    (scaled, lambda x, f: 1.004 * f * x, "They are close but not equal"),
+    (scaled, lambda x, f: 1.004 * f * x, "close but not equal"),
     (scaled, lambda x, f: (x * f).flatten().roll(3).view(x.shape), "at other places"),
-    (scaled, folded, "each of them is 1 minus"),
     (scaled, lambda x, f: (x * f).amax(dim=1), "the largest of the right numbers along axis 1"),
     (scaled, lambda x, f: (x * f).round() * 2, "all your numbers are whole"),
     (scaled, lambda x, f: f * x + x, "this is the answer plus `x`"),
@@ -144,7 +132,6 @@ FACTS = [  # exercise, answer, what its reply holds
     (cooled_nll, overflowing_base_2, "Besides, your result is infinite where numbers are large"),
 ]
 NO_FACTS = [  # what its reply does not hold
-    (scaled, in_one_case, "times the answer"),
     (first, lambda x, other: x + x**3 / 7, "ignored"),  # an argument that matters to nobody
 ]
 # fmt: on
@@ -168,12 +155,6 @@ def test_right_answers_pass_in_other_forms():
     for asked in (scaled, column_means):
         assert asked(lambda *arguments, asked=asked: asked.reference(*arguments).float())
     assert masked_sum(lambda x, kind, scale: scale * x[kind > 0].sin().sum())
-
-
-def test_what_holds_of_few_numbers_is_not_told():
-    one = exercise(cases={"a": (2.0,)}, mistakes={})(lambda x: x)
-    tried = hints.Attempt(one, lambda x: 3.0, {"a": np.array(3.0)}, ["a"])
-    assert [fact(tried) for fact in (relations.factor, relations.places)] == [None] * 2
 
 
 def test_a_slow_answer_is_asked_little(monkeypatch):
