@@ -70,7 +70,7 @@ def of_seed(share, seed):
     cut = round(share * len(bold))
     return torch.cat([bold.probs[:cut], cautious.probs[cut:]]), bold.labels
 
-
+# %% tags=["drawing"]
 def report(share):
     parts = [of_seed(share, seed) for seed in seeds]
     return torch.cat([p for p, _ in parts]), torch.cat([y for _, y in parts])

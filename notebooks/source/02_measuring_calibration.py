@@ -79,7 +79,7 @@ def three_models(outcome):
     cured = scaler.transform(test.logits).softmax(dim=1)
     return {"as trained": test.probs, "after the cure": cured, "the truth": test.posterior}
 
-
+# %% tags=["drawing"]
 def estimates(posterior, probs, n, seed=SEED):
     """The ECE on many test sets of n images, each label drawn afresh from the posterior of its image."""
     generator = torch.Generator().manual_seed(seed)
@@ -101,7 +101,7 @@ measured = pd.DataFrame(drawn).melt(var_name=["model", "n"], value_name="ECE")
 roles = dict(zip(by_model, (palette.TRAINED, palette.CURED, palette.TRUTH), strict=True))
 widest = 1.02 * measured.ECE.max()
 
-
+# %% tags=["drawing"]
 def frame(n):
     samples = {name: drawn[name, n] for name in by_model}
     words = [f"{name}: measured {values.mean():.1%} on average, exact {truths[name]:.1%}"

@@ -117,12 +117,7 @@ def watched(seed):
 
 trainings = sweep.run(watched, {"seed": seeds}, device=device)
 
-# %% [markdown]
-# **Predict before you run:** when the network becomes too sure of new images, what share of the *training* images does it
-# read rightly?
-
-# %% tags=["answer", "drawing"]
-# your guess first, then run this cell
+# %% tags=["drawing"]
 one_run = trainings.one(seed=SEED)
 seen = one_run.trial.watch["test"]
 exact_nll = metrics.nll(seen.posterior, seen.labels)
@@ -141,6 +136,13 @@ slider = explorers.Explorer(
     "epoch, with markers at the epoch that is shown and a broken line at the NLL of the exact posterior.",
 )
 explorers.keep(slider, "overconfidence")
+
+# %% [markdown]
+# **Predict before you run:** when the network becomes too sure of new images, what share of the *training* images does it
+# read rightly?
+
+# %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 every = pd.concat([one.history.assign(seed=one.setting["seed"]) for one in trainings.outcomes])
 means = every.groupby("epoch").mean(numeric_only=True)
 over = means.test_confidence > means.test_accuracy
@@ -384,7 +386,7 @@ def network(net, depth, width, norm):
         return convolutional[net]
     return partial(models.mlp, 64, 10, depth=depth, width=width, norm=None if norm == "none" else norm)
 
-
+# %% tags=["drawing"]
 def recipe(net, depth, width, norm, decay, seed):
     train, cal, test = enlarged(seed) if net == "LeNet-5" else splits(seed)
     return training.trial(network(net, depth, width, norm), train,
@@ -403,7 +405,7 @@ def cooled(one):
     scaler = recalibration.TemperatureScaler().fit(cal.logits, cal.labels)
     return replace(test, logits=scaler.transform(test.logits))
 
-
+# %% tags=["drawing"]
 def places(**setting):
     """Where the networks of a setting lie, one place a seed."""
     rows = newly.table
@@ -530,7 +532,7 @@ def price(column, at):
     return np.mean([one.history[column].iloc[turn if at == "turn" else -1]
                     for one, turn in zip(trainings.outcomes, turns, strict=True)])
 
-
+# %% tags=["drawing"]
 fig, ax = plt.subplots(figsize=(5.6, 3.6))
 chance = np.linspace(0.002, 1, 400)
 _ = ax.plot(chance, -np.log(chance), color=palette.GREY)

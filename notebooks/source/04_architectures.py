@@ -64,7 +64,7 @@ def at_every_rate(pixels):
 
 shared = at_every_rate("in place")
 
-
+# %% tags=["drawing"]
 def tests_of(kind, rate):
     return [one.predictions["test"] for one in shared.where(kind=kind, rate=rate)]
 

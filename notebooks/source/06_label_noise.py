@@ -157,11 +157,8 @@ print(doctor(new.probs, new.labels))
 #
 # When does this happen? Five networks learn labels with 30 % shuffled, and five others all true labels. Each is judged after every epoch on 2,000 new
 # images.
-#
-# **Predict before you run:** after 6 of the 60 epochs, by how many points are the networks with shuffled labels too sure, or not sure enough?
 
-# %% tags=["answer", "drawing"]
-# your guess first, then run this cell
+# %% tags=["drawing"]
 some = 0.3  # the rate that we look at closely
 rates = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5]
 
@@ -181,14 +178,8 @@ swept = sweep.run(recipe, {"rate": rates, "seed": seeds}, device=device)
 course = pd.concat([run.history for run in swept.where(rate=some)]).groupby("epoch").mean()
 five = {name: swept.pooled(name, rate=some) for name in ("cal", "test")}
 then, now = course.loc[size.epochs // 10], course.loc[size.epochs]
-ends = {size.epochs // 10: (then.clean_confidence, then.clean_accuracy, then.shuffled_accuracy),
-        size.epochs: (five["test"].confidence.mean(), five["test"].correct.double().mean(), now.shuffled_accuracy)}
-for epoch, (sure, right, memorised) in ends.items():
-    print(f"epoch {epoch}: {sure:.1%} sure, {right:.1%} right, difference {sure - right:+.1%}; "
-          f"they have learned {memorised:.0%} of the shuffled labels")
-    true = pd.concat([run.history for run in swept.where(rate=0.0)]).groupby("epoch").mean().loc[epoch]
-    print(f"    with true labels: {true.clean_confidence:.1%} sure, {true.clean_accuracy:.1%} right, "
-          f"difference {true.clean_confidence - true.clean_accuracy:+.1%}")
+
+# %% tags=["drawing"]
 stops = [e for e in (1, 2, 3, 4, 6, 8, 10, 15, 20, 30, 45, 60) if e <= size.epochs]
 accurate = palette.ACCURACY.named("accuracy, clean labels")
 
@@ -210,7 +201,7 @@ def frame(rate, epoch):
         x_label="epoch", x_ticks=[s for s in (1, 3, 10, 30) if s <= size.epochs], log_x=True,
         title=f"noise {rate:.0%}, epoch {epoch}", readout=readout)
 
-
+# %% tags=["drawing"]
 slider = explorers.Explorer(
     frame, explorers.Slider("noise rate", rates, start=some, show="{:.0%}".format),
     explorers.Slider("epoch", stops, start=stops[0]), play=True,
@@ -218,6 +209,20 @@ slider = explorers.Explorer(
     "are over-confident, dots under-confident. Right, against the epoch: mean confidence and accuracy. "
     "Bands span the seeds; the grey line marks the chosen epoch.")
 explorers.keep(slider, "label_noise")
+
+# %% [markdown]
+# **Predict before you run:** after 6 of the 60 epochs, by how many points are the networks with shuffled labels too sure, or not sure enough?
+
+# %% tags=["answer", "drawing"]
+# your guess first, then run this cell
+ends = {size.epochs // 10: (then.clean_confidence, then.clean_accuracy, then.shuffled_accuracy),
+        size.epochs: (five["test"].confidence.mean(), five["test"].correct.double().mean(), now.shuffled_accuracy)}
+for epoch, (sure, right, memorised) in ends.items():
+    print(f"epoch {epoch}: {sure:.1%} sure, {right:.1%} right, difference {sure - right:+.1%}; "
+          f"they have learned {memorised:.0%} of the shuffled labels")
+    true = pd.concat([run.history for run in swept.where(rate=0.0)]).groupby("epoch").mean().loc[epoch]
+    print(f"    with true labels: {true.clean_confidence:.1%} sure, {true.clean_accuracy:.1%} right, "
+          f"difference {true.clean_confidence - true.clean_accuracy:+.1%}")
 slider
 
 # %% [markdown]
@@ -439,12 +444,8 @@ print(f"epoch {stop}: loss on noisy labels kept aside {then.noisy_cal_nll:.2f}; 
 # Against noisy labels a network is right less often on new images than on those that it learned: so much it *lost*. What its
 # confidence on new images exceeds its accuracy (against noisy labels) by, it *still claims*. A network that memorises
 # claims much; the doubt is there even for a perfect reader.
-#
-# **Predict before you run:** our digits are few and hard. Now six convolutional layers learn 40,000 photographs (CIFAR-10), or 40,000
-# clear digits (MNIST). At 20 % noise, how many points is the difference on true labels for each?
 
-# %% tags=["answer", "drawing"]
-# your guess first, then run this cell
+# %% tags=["drawing"]
 def parts(rate, rows):
     """Both terms, as means over the networks: what is claimed, and the doubt."""
     right, sure = rows.test_accuracy, rows.test_accuracy + rows.test_gap
@@ -456,6 +457,13 @@ def parts(rate, rows):
 tables = {"digits": swept.table.rename(columns={"rate": "value"}),
           "photographs": experiments.on_photographs("noise", SCALE, device=device),
           "MNIST": experiments.stored("noise", "night", dataset="mnist")}
+
+# %% [markdown]
+# **Predict before you run:** our digits are few and hard. Now six convolutional layers learn 40,000 photographs (CIFAR-10), or 40,000
+# clear digits (MNIST). At 20 % noise, how many points is the difference on true labels for each?
+
+# %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 fig, axes = plt.subplots(1, 3, figsize=(9, 3.2), sharey=True)
 up, down = palette.OVER.named("lost, still claimed"), palette.UNDER.named("doubt taught by labels")
 for ax, (name, table) in zip(axes, tables.items(), strict=True):

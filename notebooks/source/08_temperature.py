@@ -77,7 +77,7 @@ def taught_on(kind, seed):
         many = many[torch.randperm(len(many), generator=torch.Generator().manual_seed(seed))]
     return many[:size.train]  # both kinds learn from equally many images
 
-
+# %% tags=["drawing"]
 def recipe(kind, seed):
     _, cal, test = digits(seed)
     score = {"train": taught_on(kind, seed), "cal": cal, "test": test, "noisier": noisier(seed)}
@@ -191,12 +191,8 @@ for name, chosen in {"your": T, "fitted": fitted_temperature(logits, labels)}.it
 #
 # The rule of the hospital: an answer of 90 % or more goes out at once, a doctor reads the other images. As trained, 788 of
 # 1,000 new images go out, 102 of them with a wrong answer.
-#
-# **Predict before you run:** the logits of each network are divided by the T of its 200 images. How many of 1,000 now go out with a wrong
-# answer?
 
-# %% tags=["answer", "drawing"]
-# your guess first, then run this cell
+# %% tags=["drawing"]
 def fitted(run, n=2000):
     """The T of the first n images of cal, 1 with no image."""
     cal = run.predictions["cal"]
@@ -221,7 +217,12 @@ def before_and_after(runs, n, split="test"):
                          | scored(divided(run, many, split), run.predictions[split])
                          for run in runs for state, many in {"as trained": 0, "after T": n}.items()])
 
+# %% [markdown]
+# **Predict before you run:** the logits of each network are divided by the T of its 200 images. How many of 1,000 now go out with a wrong
+# answer?
 
+# %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 shown = before_and_after(plain, 200)
 means = shown.drop(columns=["seed", "worst class"]).groupby("state", sort=False).mean()
 one = swept.one(kind="plain", seed=SEED)

@@ -20,7 +20,7 @@ explorers.stored("focal_gamma")
 #
 # </details>
 #
-# **Time.** 30 minutes; 35 more for the homework, which may be left out.
+# **Time.** 35 minutes; 35 more for the homework, which may be left out.
 #
 # **Needs.** [08 Temperature](08_temperature.ipynb).
 #
@@ -68,7 +68,7 @@ def tests_of(gamma, undo=False):
 def against_gamma(measure, undo=False):
     return np.array([[measure(*pair) for pair in tests_of(gamma, undo)] for gamma in gammas]).T
 
-
+# %% tags=["drawing"]
 def sureness(probs, labels):
     return probs.amax(dim=1).double().mean().item()
 
@@ -142,15 +142,15 @@ print(f"gamma {gamma:g}, truth {truth:.0%}: the mean loss is lowest at p = {p[me
 # ## 2. Eve: "Then I undo it"
 #
 # "If your loss bends the truth in a known way," says Eve, "I bend it back." Training ends where the images of both classes pull the output
-# equally hard. With cross-entropy that is at the truth: at an output of 75 %, 75 of 100 such images show a 4. Focal loss
-# multiplies the pull of each image by a number $g$, so the balance lies elsewhere. To find $g$, call cross-entropy $u$: then
-# $u=-\log p$, $p=e^{-u}$, and focal loss is $(1-e^{-u})^\gamma\,u$. By the chain rule its gradient is that of $u$, times its
-# derivative with respect to $u$ (product rule). This is $g$, the **gradient ratio**:
+# equally hard. With cross-entropy each image pulls with 1 minus the probability of its label, so the balance is at the truth: at an output of 75 %, 75
+# fours pull with 0.25 each and 25 nines with 0.75 each. Focal loss multiplies the pull of each image by a number $g$, so the balance lies elsewhere. To find $g$, call cross-entropy $u$: then
+# $u=-\log p$, $p=e^{-u}$, and focal loss is $(1-e^{-u})^\gamma\,u$. By the chain rule the gradient of focal loss is that of
+# $u$ times $dL_\gamma/du$. This is $g$, the **gradient ratio** (product rule):
 #
 # $$g(p,\gamma)=\frac{dL_\gamma}{du}=(1-p)^\gamma-\gamma\,p\,(1-p)^{\gamma-1}\log p.$$
 #
 # For example, gamma is 3 and the output 75 % and 25 %: $g$ is 0.056 for a 4 and 1.007 for a 9. A 4 pulls with 6 % of its usual
-# strength. So there must be 18 times as many 4s for each 9 as cross-entropy would need, to hold the balance. In general: divide the
+# strength. So there must be 1.007 / 0.056 = 18 times as many 4s for each 9 as cross-entropy would need, to hold the balance. In general: divide the
 # probability of each class by its own $g$, then the results by their sum (Charoenphakdee et al. 2021). Here this gives
 # 0.75 / 0.056 = 13.4 and 0.25 / 1.007 = 0.25, and 13.4 of 13.65 is 98 %.
 #
@@ -212,7 +212,7 @@ for name, first in {"as read": said, "undone": focal_posterior(said, 3.0)}.items
     print(f"two weights, {name}: {sure:.1%} sure, {right:.1%} right")
 
 # %% [markdown]
-# The gap of 25 points becomes one of 4. (The undoing is exact for a model that can take any form; a straight line cannot.) So Eve
+# It was 25 points not sure enough, and is 4. So Eve
 # undoes Ben's networks, too, with `theory.focal_posterior`: the same steps for ten classes.
 #
 # **Predict before you run:** with gamma 5 they are 77 % sure, and right on 78 %. How sure are they once $p^*$ is undone?
@@ -250,11 +250,12 @@ explorers.Explorer(
 # cancel.
 #
 # Why is the first error the same? Each training image has one sure label, so both losses ask for 100 % there. On new images both networks
-# are about equally certain: 93 and 94 % on average, and right on 78 %. The one with focal loss *writes* $p^*$ of its 94 %, and that is 77 %.
+# are about equally certain: 93 and 94 % on average, and right on 79 and 78 %. The one with focal loss *writes* $p^*$ of its 94 %, and that is 77 %.
 #
 # </details>
 #
-# A *verdict* gives the mean difference over the networks with its 95 % interval. REVERSED: the opposite of the statement was measured.
+# A *verdict* gives the mean difference over the networks with its 95 % interval. REVERSED: the opposite was measured, undoing
+# makes these networks worse.
 
 # %% tags=["nbval-check-output"]
 def errors(undo):  # the true calibration error of gamma 3, one number for each seed
@@ -271,11 +272,8 @@ print(verdicts.judge("10e", "gamma 3: undoing p* lowers the networks' true calib
 #
 # "So I leave it as it is," says Ben. Ada changes the weight decay (each step pulls every weight a little towards zero), from 0.0001 to 0.01. With it training hardly makes a
 # network too sure. The rule of lesson 08 stays: an answer of 90 % or more goes out at once, a doctor reads the others.
-#
-# **Predict before you run:** Ada's weight decay, Ben's gamma 5. Of 100 answers with about 75 % on the screen, how many are right?
 
-# %% tags=["answer", "drawing"]
-# your guess first, then run this cell
+# %% tags=["drawing"]
 decayed = sweep.run(lambda gamma, seed: focal_gammas.trial(size, gamma, large, seed),
                     {"gamma": [0.0, 5.0], "seed": seeds}, device=device)
 
@@ -291,7 +289,11 @@ def told(name, pairs):
     print(f"{name}: of 100 answers at about 75 %, {100 * right:.0f} are right; "
           f"of 1,000 images {1000 * out:.0f} go out, {1000 * wrong:.0f} of them wrong")
 
+# %% [markdown]
+# **Predict before you run:** Ada's weight decay, Ben's gamma 5. Of 100 answers with about 75 % on the screen, how many are right?
 
+# %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 with_ada = {gamma: [one.predictions["test"] for one in decayed.where(gamma=gamma)] for gamma in (0.0, 5.0)}
 print("weight decay 0.0001")
 told("    cross-entropy", tests_of(0.0))

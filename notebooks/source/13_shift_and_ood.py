@@ -62,7 +62,7 @@ def recipe(seed):
 
 swept = sweep.run(recipe, {"seed": seeds}, device=device)
 
-
+# %% tags=["drawing"]
 def logits_of(outcome, images):
     with torch.no_grad():
         return outcome.model.cpu()(images).double()
@@ -97,7 +97,7 @@ for outcome in swept.outcomes:
             diagrams[reader, noise, seed] = metrics.reliability(probs, answers)
 noisier = pd.DataFrame(rows)
 
-
+# %% tags=["drawing"]
 def runs_of(reader, column):  # (seeds, strengths)
     table = noisier[noisier.reader == reader]
     return table.pivot(index="seed", columns="noise", values=column).to_numpy()
@@ -308,6 +308,8 @@ for outcome in swept.outcomes:
                      "gap, new T": metrics.signed_gap(T.probs(logits), answers)})
         for words, own in (("old T", scaler(outcome)), ("T of the imitation", T)):
             sent.setdefault((name, words), []).append((own.probs(logits), answers))
+
+# %% tags=["drawing"]
 three = pd.DataFrame(rows)
 means = three.groupby("scanner").mean(numeric_only=True)
 visible = means.rename(columns={"confidence": "confidence, new images"})

@@ -190,7 +190,7 @@ def chosen(noise, epoch):
     taken = MaxEntropy(0.1).choose(logits)
     return choices.digits(size, noise, SEED).train[taken], logits[taken].softmax(dim=1)
 
-
+# %% tags=["drawing"]
 taken, said = chosen(0.4, choices.warmup(size))
 sure = taken.posterior.amax(dim=1)
 twelve = torch.cat([(sure > 0.95).nonzero()[:6, 0], (sure < 0.6).nonzero()[:6, 0]])

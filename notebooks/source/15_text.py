@@ -172,7 +172,7 @@ found = pd.DataFrame(rows).drop_duplicates(["reader", "seed", "words"])
 test_notes = notes.splits(size, SEED).test
 in_order = ["CNN", "LSTM", "transformer", "exact posterior"]  # those that read the order of the words
 
-
+# %% tags=["drawing"]
 def runs_of(reader, column):  # (seeds, lengths)
     table = found[(found.reader == reader) & (found.words > 0)]
     return table.pivot(index="seed", columns="words", values=column).to_numpy()
@@ -270,12 +270,8 @@ print(verdicts.judge("15h", "CNN after one T: a larger signed gap on the shortes
 # ## 4. Ada: "One for each length"
 #
 # The rule of the ward: an answer of 90 % or more is filed at once, a nurse reads the other notes. Ada fits seven temperatures, for 3 or 4 words, 5 or 6, and so on, each on its own calibration notes. Is it worth it?
-#
-# **Predict before you run:** of 1,000 notes of 3 or 4 words the CNN files 725, and 218 of them wrongly. How many wrongly after Eve's
-# T, and after Ada's?
 
-# %% tags=["answer", "drawing"]
-# your guess first, then run this cell
+# %% tags=["drawing"]
 def of_length(texts, longest):
     count = (texts != 0).sum(dim=1)
     return (count == longest) | (count == longest - 1)
@@ -287,7 +283,12 @@ def filed(probs, labels):
     wrong = out * (predicted != labels)
     return 1000 * out.mean().item(), 1000 * wrong.mean().item(), metrics.signed_gap(probs, labels)
 
+# %% [markdown]
+# **Predict before you run:** of 1,000 notes of 3 or 4 words the CNN files 725, and 218 of them wrongly. How many wrongly after Eve's
+# T, and after Ada's?
 
+# %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 ways = ("as trained", "one T", "a T for each length", "exact posterior")
 for longest in (lengths[0], lengths[-1]):
     rows = {way: [] for way in ways}

@@ -430,7 +430,7 @@ luck = 1.96 * (0.05 * 0.95 / size.draws) ** 0.5
 names = {T: f"T {T:g}: exact error {metrics.true_calibration_error(reader(T), posterior):.1%}" for T in temperatures}
 looks = {T: palette.group(i, name) for i, (T, name) in enumerate(names.items())}
 
-
+# %% tags=["drawing"]
 def power_frame(n):
     chosen, labels = test_set(n, SEED)
     now = power[power.n == n].set_index("T")["ECE test"]

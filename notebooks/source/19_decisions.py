@@ -100,7 +100,7 @@ def wrong_side(p, q, t):
     """Images that should have been checked and were not, and those checked for nothing."""
     return (p <= t) & (q > t), (p > t) & (q <= t)
 
-
+# %% tags=["drawing"]
 def two_sides(said, ratios):
     """Dots of 1,500 images, a panel for each cost ratio; what A or D decides wrongly has a colour."""
     fig, axes = plt.subplots(1, 2, figsize=(9, 4.6), sharey=True, layout="constrained")
@@ -115,21 +115,19 @@ def two_sides(said, ratios):
             _ = ax.scatter(p[which], q[which], s=14, c=colour, marker=mark, lw=0, alpha=0.6, label=words)
         ends = [1e-4, 1 - 1e-4]
         _ = ax.plot(ends, ends, **palette.DIAGONAL.line(marker=None, label="the model says the posterior"))
-        _ = ax.axvline(t, color=palette.BLACK, lw=1)
-        _ = ax.axhline(t, color=palette.BLACK, lw=1)
+        _ = ax.axvline(t, color=palette.BLACK, lw=1), ax.axhline(t, color=palette.BLACK, lw=1)
         _ = ax.set(xscale="logit", yscale="logit", title=f"c = {c}: t = {t:.2f}",
                    xlabel="probability that the model says", xlim=(8e-5, 1 - 8e-5), ylim=(8e-5, 1 - 8e-5))
         ticks = [1e-4, 0.01, 0.5, 0.99]
         for axis in (ax.xaxis, ax.yaxis):
-            axis.set_major_locator(plt.FixedLocator(ticks))
-            axis.set_minor_locator(plt.NullLocator())
-            axis.set_major_formatter(plt.FixedFormatter(["0.01 %", "1 %", "50 %", "99 %"]))
+            axis.set(major_locator=plt.FixedLocator(ticks), minor_locator=plt.NullLocator(),
+                     major_formatter=plt.FixedFormatter(["0.01 %", "1 %", "50 %", "99 %"]))
         _ = alt_text.note(ax, f"c = {c}, threshold {t:.3f}: of 1,500 images {int(missed.sum())} lie left of the "
                               f"threshold and above it, {int(in_vain.sum())} right of it and below it.")
     _ = axes[0].set_ylabel("exact posterior")
     _ = fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncol=2, markerscale=1.6)
 
-
+# %% tags=["drawing"]
 two_sides(says[0]["A"], (1, 20))
 
 # %% [markdown]
@@ -257,11 +255,8 @@ for name in "ABCD":
 # ## 4. Eve: "Repair first, then buy"
 #
 # Eve gives A and D a temperature, fitted on 1,500 labelled prescriptions. (B has one already, and C would not change.)
-#
-# **Predict before you run:** at c = 20 the posterior costs 26, and A 103. What does A cost after its temperature?
 
-# %% tags=["answer", "drawing"]
-# your guess first, then run this cell
+# %% tags=["drawing"]
 exact = [one.trial.score["test"].posterior for one in whole]
 as_trained = [one.predictions["test"].logits.double().softmax(dim=1) for one in whole]
 repaired = [pharmacy.scaler(one).probs(one.predictions["test"].logits.double()) for one in whole]
@@ -283,7 +278,7 @@ def cost_with(threshold, c=20):
             for rows, known in zip(model_a, truth, strict=True)]
     return 100 * np.mean(paid)
 
-
+# %% tags=["drawing"]
 table = {name: np.array([costs_at(c)[name] for c in ratios]).T for name in ("posterior", *"ABCD", "A after T")}
 roles = {"posterior": palette.TRUTH.named("posterior"),
          **{name: palette.group(place, f"model {name}") for place, name in enumerate("ABCD")}}
@@ -306,6 +301,11 @@ explorers.keep(explorers.Explorer(
     "much as the slider says and a check in vain costs 1; a cost beyond the axis is told by its number. Right, the "
     "same costs for every c; bands span the seeds, the grey line marks the chosen c."), "cost_of_a_miss")
 
+# %% [markdown]
+# **Predict before you run:** at c = 20 the posterior costs 26, and A 103. What does A cost after its temperature?
+
+# %% tags=["answer", "drawing"]
+# your guess first, then run this cell
 fig, axes = plt.subplots(1, 2, figsize=(8.6, 2.6))
 for ax, c in zip(axes, (1, 20), strict=True):
     bars = {name: table[name].mean(axis=0)[ratios.index(c)] for name in ("A", "A after T", "B", "posterior")}

@@ -234,7 +234,7 @@ explorers.Explorer(
     "answers them. Below it the number of answers, on a log axis. A line below the diagonal is over-confident.")
 
 # %% [markdown]
-# No border is clean: of what it was told 23 % lie below 80 %. **Your turn:** ask what you like.
+# A border at 80 % stops 96 % of the guesses, and also silences 23 % of what it was told. **Your turn:** ask what you like.
 
 # %%
 first, last, relation = "anna", "bell", "birth"  # change me: facts.FIRST, facts.LAST, facts.RELATIONS
@@ -245,8 +245,7 @@ print(f"{next(iter(facts.PLACES[best]))}, {cities[best]:.0%} sure; the text name
       f"{times[mine]} times; exact probability {known[mine, best]:.1%}")
 
 # %% [markdown]
-# A *verdict* gives the mean gap of five new models with its 95 % interval. HOLDS: all of the interval lies above 0.2. (*As trained*:
-# before any repair.)
+# A *verdict* gives the mean gap of five new models with its 95 % interval. HOLDS: all of the interval lies above 0.2.
 
 # %% tags=["nbval-check-output"]
 def gap(told):  # of five new models, by meaning
@@ -278,7 +277,7 @@ print("(five models; error: mean distance of the confidence from the exact proba
 # <details><summary>What came out</summary>
 #
 # The curve: after it the model is 26 % sure of what it never read, still six times too much. The temperature makes the error *larger* (0.26, not
-# 0.21): it lowers all confidences because of the sure guesses, also those that were too low.
+# 0.21): a sure wrong guess costs the NLL most, so T lowers all confidences, also those that were too low. Asked ten times, the model repeats itself (0.22).
 #
 # </details>
 #
@@ -298,10 +297,10 @@ print("(five models; error: mean distance of the confidence from the exact proba
 
 # %% tags=["answer"]
 rare = 0.3  # change me, and run again
-reader = answers.learned(rare, wrong=0.0, seed=SEED, sentences=budget.sentences, steps=budget.steps // 3)
-once = facts.good_turing(facts.mentions(reader.text).sum(dim=1))
-missing = facts.missing_mass(reader.world, reader.text)
-measured = hallucination.measure(reader, hallucination.write(reader, budget.written, seed=SEED))
+writer = answers.learned(rare, wrong=0.0, seed=SEED, sentences=budget.sentences, steps=budget.steps // 3)
+once = facts.good_turing(facts.mentions(writer.text).sum(dim=1))
+missing = facts.missing_mass(writer.world, writer.text)
+measured = hallucination.measure(writer, hallucination.write(writer, budget.written, seed=SEED))
 print(f"told once: {once.estimate:.1%}; missing mass: {missing:.1%}; 23/24 of it: {23 / 24 * missing:.1%}")
 print(f"false: {measured['invented']:.1%} of its sentences; false and about what it never read: "
       f"{measured['invented_unseen']:.1%}")
@@ -309,7 +308,7 @@ print(f"false: {measured['invented']:.1%} of its sentences; false and about what
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 25 %, and so is the missing mass. This writer makes up 24 % about what it never read (25 % above: the mean of five), and nearly as much again:
+# 25 %, and so is the missing mass. This writer makes up 24 % about what it never read (one writer; the 25 % of the opening are a mean of five), and nearly as much again:
 # facts that it did not learn well.
 #
 # </details>
@@ -383,7 +382,7 @@ def hundred(rows):
     return {TRUE: 1 - mean.invented - none, READ: mean.invented - mean.invented_unseen, NEW: mean.invented_unseen,
             NONE: none}, mean
 
-
+# %% tags=["drawing"]
 def silent_below(limit):
     own = short[short.rare == 0.3]
     shares, mean = hundred(own[own.limit == limit])
@@ -405,7 +404,7 @@ def made_up(share):
         readout=f"{share:.0%} of the text is about rare facts: {mean.invented:.1%} of the model's sentences "
         f"are false, {mean.invented_unseen:.1%} are false and about what it never read.")
 
-
+# %% tags=["drawing"]
 explorers.keep(explorers.Explorer(
     made_up, explorers.Slider("text about rare facts", amounts, show="{:.0%}".format, start=0.3), play=True,
     description="Left, 100 sentences that small language models write of their own, after they have read 6,000 "
