@@ -140,14 +140,13 @@ def _arbiter(options) -> int:
     from calibkit.course import checkout
 
     checkout.with_study()
-    from study import arbiter, arbiter_figure, arbiter_findings
+    from study import arbiter
 
     chosen = {"device": options.device, "jobs": options.jobs}
-    table = arbiter.run(options.scale, options.target, fresh=options.fresh, **chosen)
-    page = arbiter_findings.write(table)
-    print(page.read_text(encoding="utf-8"))
-    print(f"the table: {table.resolve()}")
-    print(f"the figure: {arbiter_figure.write(table).resolve()}")
+    path = arbiter.run(options.scale, options.target, **chosen)
+    table = arbiter.stored(options.target, options.scale)
+    print("\n".join(arbiter.findings(table)))
+    print(f"the table: {path.resolve()}")
     return 0
 
 
@@ -256,7 +255,6 @@ def add_all(commands) -> None:
     add.add_argument("--target", help="folder of the tables, by default notebooks/results")
     add = _add(commands, "arbiter", _arbiter)
     add.add_argument("--scale", default="laptop", help="laptop (minutes) or smoke (seconds)")
-    add.add_argument("--fresh", action="store_true", help="begin anew, not after the last row")
     add.add_argument("--device", default="cpu", help="of the networks' training: cpu, cuda, auto")
     add.add_argument("--jobs", type=int, help="processes of the networks' training")
     add.add_argument("--target", help="folder of the tables, by default notebooks/results")

@@ -114,14 +114,6 @@ def test_the_landing_page_counts_the_verdicts():
     assert f"{len(printed)} " in sources.landing_page(COURSE)
 
 
-def test_the_arbiters_table_is_a_page_with_its_figure():
-    path = sources.text_pages()["arbiter"]
-    html = sources.drawn(pages.read(path), path.parent)
-    assert "<table" in html
-    assert 'src="data:image/png;base64,' in html
-    assert "glossary" in sources.text_pages()
-
-
 def test_the_findings_are_what_the_evidence_concluded():
     found = findings.results()
     assert 18 <= len(found) <= 28

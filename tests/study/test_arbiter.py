@@ -1,6 +1,5 @@
 """The arbiter: distances by hand, an interrupted run, what a made-up table says, what is stored."""
 
-import json
 import math
 
 import numpy as np
@@ -8,10 +7,9 @@ import pandas as pd
 import pytest
 import torch
 from matplotlib import pyplot as plt
-from study import arbiter, arbiter_figure, arbiter_findings
+from study import arbiter
 
 from calibkit.__main__ import main
-from calibkit.course import checkout
 from calibkit.lab import data
 from calibkit.pictures import alt_text
 from tests.recalibration.samples import scored
@@ -27,75 +25,18 @@ def tiny(monkeypatch):
     monkeypatch.setattr(arbiter, "taking_part", lambda classes: few)
 
 
-@pytest.fixture
-def fits(monkeypatch):
-    """How many maps were fitted."""
-    done, judged = [], arbiter.judged
-    monkeypatch.setattr(arbiter, "judged", lambda *one: done.append(one) or judged(*one))
-    return done
-
-
-def run(folder, **options):
-    return arbiter.run("smoke", folder, cache=False, progress=False, **options)
-
-
-def without_seconds(path):
-    return arbiter.read(path)[1].drop(columns="seconds")
-
-
-# --- a run ---
-
-
-def test_a_run_has_a_row_for_each_fit_and_its_page_tells_them(tiny, tmp_path):
-    path = run(tmp_path)
-    assert path == tmp_path / "arbiter" / "smoke.csv"
-    table = arbiter.read(path)[1]
-    assert len(table) == 2 * 4 * 2 * 2 * len(FEW)
-    assert not table.duplicated(arbiter.KEYS).any()
-    assert np.isfinite(table[arbiter.MEASURES]).all(axis=None)
-    nothing = table[table["map"] == "nothing"].groupby(["classes", "model", "seed"]).kl
-    assert (nothing.nunique() == 1).all()  # no label changes it
-    page = arbiter_findings.write(path).read_text(encoding="utf-8")
-    for words in (*arbiter.MODELS, *FEW, "2 seeds (400 to 401", "60 images", "python -m calibkit"):
-        assert words in page
-    assert arbiter.stored(tmp_path, "smoke").equals(table)
-
-
-def test_an_interrupted_run_goes_on_after_its_last_whole_row(tiny, tmp_path, fits):
-    path = run(tmp_path)
-    whole, every = without_seconds(path), len(fits)
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    path.write_text("".join(lines[:-7]) + lines[-7][:20], encoding="utf-8")  # cut in a row
-    assert len(arbiter.read(path)[1]) == every - 7
-    run(tmp_path)
-    assert len(fits) == every + 7
-    assert without_seconds(path).equals(whole)
-    run(tmp_path)
-    assert len(fits) == every + 7  # nothing was left to do
-
-
-def test_a_table_of_other_settings_is_not_mixed(tiny, tmp_path, monkeypatch):
-    path = run(tmp_path)
-    before = path.read_text(encoding="utf-8")
-    monkeypatch.setitem(arbiter.SIZES, "smoke", arbiter.Size((50,), (400,), 60, 80, 2, 5))
-    with pytest.raises(ValueError, match=r"other settings \(labels, seeds, epochs\).*--fresh"):
-        run(tmp_path)
-    assert path.read_text(encoding="utf-8") == before
-    run(tmp_path, fresh=True)
-    assert len(arbiter.read(path)[1]) == 2 * 4 * len(FEW)
-
-
-def test_the_command_writes_table_and_page(tiny, tmp_path, monkeypatch, capsys):
+@pytest.mark.usefixtures("tiny")
+def test_a_run_has_a_row_for_each_fit_and_the_command_tells_them(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("CALIBKIT_CACHE", str(tmp_path / "cache"))
     assert main(["arbiter", "--scale", "smoke", "--target", str(tmp_path)]) == 0
-    said = capsys.readouterr().out
-    assert (tmp_path / "arbiter" / "smoke.md").read_text(encoding="utf-8") in said
-    for kind in ("csv", "png"):
-        assert str(tmp_path / "arbiter" / f"smoke.{kind}") in said
-        assert (tmp_path / "arbiter" / f"smoke.{kind}").stat().st_size > 1000
-    monkeypatch.setitem(arbiter.SIZES, "smoke", arbiter.Size((50,), (400,), 60, 80, 2, 5))
-    assert main(["arbiter", "--scale", "smoke", "--target", str(tmp_path)]) == 2
-    assert "--fresh" in capsys.readouterr().err
+    table, told = arbiter.stored(tmp_path, "smoke"), capsys.readouterr().out
+    assert len(table) == 2 * 4 * 2 * 2 * len(FEW)
+    assert not table.duplicated(arbiter.KEYS).any()
+    assert np.isfinite(table.select_dtypes("number")).all(axis=None)
+    nothing = table[table["map"] == "nothing"].groupby(["classes", "model", "seed"]).kl
+    assert (nothing.nunique() == 1).all()  # no label changes it
+    for words in (*arbiter.MODELS, "SVS", "10 classes, MLP: KL", "smoke.csv"):
+        assert words in told
 
 
 # --- the data and the distances ---
@@ -173,13 +114,13 @@ KL = {
 
 def test_differences_are_paired_and_wrong_places_named():
     place = {"classes": 10, "model": "MLP", "labels": 50}
-    made = arbiter_findings.difference(made_up(KL), "SMS", "temperature", **place)
+    made = arbiter.difference(made_up(KL), "SMS", "temperature", **place)
     assert made == pytest.approx([0.2, 0.2, 0.2])
     for name, wrong in (("classes", 3), ("model", "RNN"), ("labels", 51)):
         with pytest.raises(ValueError, match=f"^{name}"):
-            arbiter_findings.difference(made_up(KL), "SMS", "nothing", **place | {name: wrong})
+            arbiter.difference(made_up(KL), "SMS", "nothing", **place | {name: wrong})
     with pytest.raises(ValueError, match=r"^right"):
-        arbiter_findings.difference(made_up(KL), "SMS", "no map", **place)
+        arbiter.difference(made_up(KL), "SMS", "no map", **place)
 
 
 # --- the figure ---
@@ -187,7 +128,7 @@ def test_differences_are_paired_and_wrong_places_named():
 
 def test_the_figure_draws_the_means_and_names_every_line():
     table = made_up(KL)
-    figure = arbiter_figure.figure(table)
+    figure = arbiter.figure(table)
     (ax,) = figure.axes
     lines = {line.get_label(): line for line in ax.lines}
     assert set(lines) == set(KL)
@@ -204,7 +145,7 @@ def test_the_figure_draws_the_means_and_names_every_line():
 def test_bands_are_those_of_the_difference_from_temperature():
     table = made_up(KL)
     table.loc[table["map"] == "SMS", "kl"] += table.seed / 50
-    made = arbiter_figure.beside_temperature(table).set_index(["map", "labels"]).half
+    made = arbiter.beside_temperature(table).set_index(["map", "labels"]).half
     assert made["nothing", 50] == pytest.approx(0, abs=1e-12)  # all seeds have the same difference
     assert made["SMS", 50] == pytest.approx(4.3027 * 0.02 / math.sqrt(3), rel=1e-4)
 
@@ -212,10 +153,8 @@ def test_bands_are_those_of_the_difference_from_temperature():
 # --- what is stored ---
 
 
-def test_the_stored_table_holds_all_that_was_asked_and_its_page_agrees():
-    path = checkout.results() / arbiter.NAME / "laptop.csv"
-    settings, table = arbiter.read(path)
-    size = arbiter.SIZES["laptop"]
+def test_the_stored_table_holds_all_that_was_asked():
+    table, size = arbiter.stored(), arbiter.SIZES["laptop"]
     assert sorted(table.labels.unique()) == sorted(size.labels)
     assert sorted(table.seed.unique()) == sorted(size.seeds)
     for (_, _), part in table.groupby(["classes", "model"]):
@@ -224,6 +163,3 @@ def test_the_stored_table_holds_all_that_was_asked_and_its_page_agrees():
         assert len(cells) == len(size.labels) * len(size.seeds)
         assert cells.min() >= 14
     assert table.groupby(["classes", "model"]).ngroups == 8
-    assert json.loads(json.dumps(settings)) == settings
-    page = path.with_suffix(".md").read_text(encoding="utf-8")
-    assert page == arbiter_findings.report(table, settings, "laptop")

@@ -39,8 +39,7 @@ from calibkit.course.site.sphinx_extension import SUFFIX
 # Pages of text, by name: those for teachers, how to run the course, and those behind the findings.
 TEACHERS = re.compile(r"class|commands|kit|scales|your_numbers_differ|your_own_diagram")
 RUN = "any_machine"
-ARBITER = "arbiter"  # the page of which map comes closest to an exact posterior
-BEHIND = ("claims", "claims_compared", "claims_printed", "claims_in_detail", ARBITER)
+BEHIND = ("claims", "claims_compared", "claims_printed", "claims_in_detail")
 HERE_ONE_READS = (
     '<p class="here">Read it here; to run it and have your exercises checked, '
     '<a href="any_machine.html">open it in JupyterLab</a>.</p>'
@@ -219,10 +218,8 @@ def lessons() -> list[Lesson]:
 
 
 def text_pages() -> dict[str, Path]:
-    """The pages that are no notebooks, by name: those in notebooks/, and the arbiter's table."""
-    texts = {path.stem: path for path in sorted(home().glob("*.md"))}
-    judged = home() / "results" / ARBITER / "laptop.md"
-    return texts | ({ARBITER: judged} if judged.exists() else {})
+    """The pages that are no notebooks, by name: those in notebooks/."""
+    return {path.stem: path for path in sorted(home().glob("*.md"))}
 
 
 def write(folder: Path) -> None:

@@ -3,36 +3,41 @@
 `python -m calibkit arbiter` fits all maps, those of the package and of peers where they are
 installed, on 50 to 20,000 labels of two networks, a forest and a linear model, which learned from
 digits under noise, and writes for each how far its predictions are from the exact posterior of
-5,000 new images. Each row is kept once it is measured.
+5,000 new images. Then the table is judged, told in sentences, and drawn.
 """
 
 from __future__ import annotations
 
 import contextlib
-import csv
 import functools
 import importlib.util
 import io
 import itertools
-import json
-import platform
+import math
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
-import sklearn
 import torch
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter
+from scipy import stats
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 from tqdm.auto import tqdm
 
 from calibkit import metrics, recalibration, validate
-from calibkit.course import checkout
+from calibkit.course import checkout, verdicts
 from calibkit.lab import data, models, sweep, training
 from calibkit.lab.data import Dataset, Predictions
+from calibkit.pictures import alt_text, palette
+from calibkit.pictures.palette import Role
 from calibkit.threads import one_thread
 
 Probs = Callable[[Tensor], Tensor]  # of logits (n, K)
@@ -48,8 +53,6 @@ OTHERS = ("forest", "linear")
 MODELS = (*NETWORKS, *OTHERS)
 FLOOR = 1e-12  # a probability of 0 counts as this, else one such could make a KL infinite
 KEYS = ["classes", "model", "seed", "labels", "map"]
-Key = tuple[int, str, int, int, str]
-MEASURES = ["kl", "nll", "squared", "accuracy", "error", "seconds"]
 
 
 @dataclass(frozen=True)
@@ -183,13 +186,12 @@ def judged(one: Contestant, cal: Predictions, test: Predictions) -> dict[str, fl
 class Contestant:
     """A map and where it takes part.
 
-    fit: of logits (n, K) float64 and labels (n,), gives the map of logits to probabilities. words:
-    what it is. classes: the one number that it is made for; None for any. least: labels from which
-    on it takes part. package: what must be installed; "" where calibkit is enough.
+    fit: of logits (n, K) float64 and labels (n,), gives the map of logits to probabilities.
+    classes: the one number that it is made for; None for any. least: labels from which on it takes
+    part. package: what must be installed; "" where calibkit is enough.
     """
 
     fit: Callable[[Tensor, Tensor], Probs]
-    words: str
     classes: int | None = None
     least: int = 0
     package: str = ""
@@ -268,144 +270,388 @@ def _quadratic(logits: Tensor, labels: Tensor) -> Probs:
     return lambda new: torch.as_tensor(peer.predict_proba(new.softmax(1).numpy())).double()
 
 
-# Dirichlet calibration leaves the diagonal free: of few labels its fit has no end.
+# Against the rest, class by class: beta, histogram, isotonic, Venn-Abers, BBQ.
 MAPS = {
-    "nothing": Contestant(_nothing, "the model as it is"),
-    "temperature": Contestant(_ours(recalibration.TemperatureScaler), "one number"),
-    "ensemble": Contestant(
-        _ours(recalibration.TemperatureEnsemble), "ensemble temperature scaling, four numbers"
-    ),
-    "shifts": Contestant(
-        _ours(recalibration.BiasCorrectedTemperature),
-        "bias-corrected temperature; with two classes this is Platt scaling",
-    ),
-    "vector": Contestant(_ours(recalibration.VectorScaler), "vector scaling"),
-    "SVS": Contestant(_ours(recalibration.StructuredVectorScaler), "structured vector scaling"),
-    "matrix": Contestant(_ours(recalibration.MatrixScaler), "matrix scaling without a penalty"),
-    "shrunk matrix": Contestant(
-        _ours(recalibration.ShrunkMatrixScaler), "a matrix near a temperature, penalty by 5 folds"
-    ),
-    "SMS": Contestant(_ours(recalibration.StructuredMatrixScaler), "structured matrix scaling"),
-    "Dirichlet": Contestant(
-        _odir, f"Dirichlet calibration, its ODIR penalty one of five by {FOLDS} folds", least=500
-    ),
-    "beta": Contestant(_ours(recalibration.BetaCalibrator), "beta calibration, against the rest"),
-    "quadratic": Contestant(
-        _quadratic, "quadratic scaling (probmetrics)", classes=2, package="probmetrics"
-    ),
-    "histogram": Contestant(
-        _ours(recalibration.HistogramBinning, binning="mass"),
-        "histogram binning, 15 bins of equal mass, against the rest",
-    ),
-    "isotonic": Contestant(
-        _ours(recalibration.IsotonicCalibrator), "isotonic regression, against the rest"
-    ),
-    "Venn-Abers": Contestant(
-        _ours(recalibration.VennAbersCalibrator),
-        "inductive Venn-Abers, against the rest",
-        package="venn_abers",
-    ),
-    "BBQ": Contestant(
-        _bbq, "Bayesian binning into quantiles (netcal), against the rest", package="netcal"
-    ),
+    "nothing": Contestant(_nothing),
+    "temperature": Contestant(_ours(recalibration.TemperatureScaler)),
+    "ensemble": Contestant(_ours(recalibration.TemperatureEnsemble)),
+    "shifts": Contestant(_ours(recalibration.BiasCorrectedTemperature)),  # two classes: Platt
+    "vector": Contestant(_ours(recalibration.VectorScaler)),
+    "SVS": Contestant(_ours(recalibration.StructuredVectorScaler)),
+    "matrix": Contestant(_ours(recalibration.MatrixScaler)),
+    "shrunk matrix": Contestant(_ours(recalibration.ShrunkMatrixScaler)),
+    "SMS": Contestant(_ours(recalibration.StructuredMatrixScaler)),
+    "Dirichlet": Contestant(_odir, least=500),  # its diagonal is free: of few labels no fit ends
+    "beta": Contestant(_ours(recalibration.BetaCalibrator)),
+    "quadratic": Contestant(_quadratic, classes=2, package="probmetrics"),
+    "histogram": Contestant(_ours(recalibration.HistogramBinning, binning="mass")),
+    "isotonic": Contestant(_ours(recalibration.IsotonicCalibrator)),
+    "Venn-Abers": Contestant(_ours(recalibration.VennAbersCalibrator), package="venn_abers"),
+    "BBQ": Contestant(_bbq, package="netcal"),
 }
 
 
 # --- what is kept ---------------------------------------------------------------------------------
 
 
-def settings(scale: str) -> dict:
-    """What must agree for an interrupted run to go on."""
-    peers = {str(n): list(taking_part(n)) for n in CLASSES}
-    versions = {"torch": torch.__version__, "scikit-learn": sklearn.__version__}
-    size = json.loads(json.dumps(asdict(SIZES[scale])))  # lists for tuples, as a file has them
-    machine = {"python": platform.python_version(), "cpu": platform.machine()}
-    return size | versions | machine | {"maps": peers}
-
-
-def read(path: Path) -> tuple[dict, pd.DataFrame]:
-    """The settings and the rows of a table; a last line that was cut off is left out."""
-    first, _, rest = path.read_text(encoding="utf-8").partition("\n")
-    whole = rest[: rest.rfind("\n") + 1]
-    lines = list(csv.DictReader(whole.splitlines()))
-    table = pd.DataFrame(lines, columns=[*KEYS, *MEASURES])
-    numbers = dict.fromkeys(["classes", "seed", "labels"], int) | dict.fromkeys(MEASURES, float)
-    return json.loads(first.removeprefix("# ")), table.astype(numbers)
-
-
-def _begun(path: Path, scale: str, fresh: bool) -> set[Key]:
-    """Makes the file ready for more rows, a last one that was cut off left out; their keys."""
-    text = f"# {json.dumps(settings(scale))}\n{','.join([*KEYS, *MEASURES])}\n"
-    if path.exists() and not fresh:
-        there, wanted = read(path)[0], settings(scale)
-        if other := [name for name, value in wanted.items() if there.get(name) != value]:
-            raise ValueError(
-                f"{path} was made with other settings ({', '.join(other)}); give another --target, "
-                "or --fresh to make it anew"
-            )
-        text = path.read_text(encoding="utf-8")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text[: text.rfind("\n") + 1], encoding="utf-8")
-    return set(read(path)[1][KEYS].itertuples(index=False, name=None))
+def path_of(scale: str, folder: str | Path | None = None) -> Path:
+    """FOLDER/arbiter/SCALE.csv; folder: notebooks/results of the course by default."""
+    return Path(folder or checkout.results()) / NAME / f"{scale}.csv"
 
 
 def run(
     scale: str = "laptop",
     folder: str | Path | None = None,
     *,
-    fresh: bool = False,
     progress: bool = True,
     **options,
 ) -> Path:
-    """Fit and judge all maps; returns the table FOLDER/arbiter/SCALE.csv, a row a fit.
+    """Fit and judge all maps, minutes at "laptop"; returns the table, a row a fit.
 
-    A run that was interrupted goes on after its last row; `fresh` begins anew. folder:
-    notebooks/results of the course by default; `options` are those of `sweep.run`. Raises
-    ValueError for an unknown scale, and for a table that was made with other settings.
+    folder: as in `path_of`; `options` are those of `sweep.run`. Raises ValueError for an unknown
+    scale.
     """
-    size = SIZES[validate.choice("scale", scale, tuple(SIZES))]
-    path = Path(folder or checkout.results()) / NAME / f"{scale}.csv"
-    done = _begun(path, scale, fresh)
-    every = sum(len(keys(size, classes, model)) for classes in CLASSES for model in MODELS)
-    with (
-        path.open("a", encoding="utf-8", newline="") as file,
-        tqdm(total=every, initial=len(done), unit="fit", disable=not progress) as bar,
-    ):
-        rows = csv.writer(file, lineterminator="\n")
-        for key, cal, test in _left(size, done, progress=False, **options):
-            bar.set_postfix_str(f"{key[0]} classes, {key[1]}, {key[3]:,} labels")
-            made = judged(taking_part(key[0])[key[-1]], cal, test)
-            rows.writerow([*key, *(f"{made[measure]:.6g}" for measure in MEASURES)])
-            file.flush()
-            bar.update()
-    return path
-
-
-def keys(size: Size, classes: int, model: str) -> list[Key]:
-    """All fits of a model, in their order: `KEYS`."""
-    return [
-        (classes, model, seed, labels, name)
-        for seed in size.seeds
-        for labels in size.labels
-        for name, one in taking_part(classes).items()
-        if labels >= one.least
-    ]
-
-
-def _left(size: Size, done: set[Key], **options) -> Iterator[tuple[Key, Predictions, Predictions]]:
-    """The fits that are not done, each with its labels and the images to judge by."""
+    size, rows = SIZES[validate.choice("scale", scale, tuple(SIZES))], []
+    path = path_of(scale, folder)
+    path.parent.mkdir(parents=True, exist_ok=True)  # what cannot be written is told first
     for classes, model in itertools.product(CLASSES, MODELS):
-        left = [key for key in keys(size, classes, model) if key not in done]
-        if not left:
-            continue
-        for seed, cal, test in predicted(size, classes, model, **options):
-            for key in (key for key in left if key[2] == seed):
-                yield key, data.Predictions(cal.logits[: key[3]], cal.labels[: key[3]]), test
+        told = predicted(size, classes, model, progress=False, **options)
+        words = f"{classes} classes, {model}"
+        for seed, cal, test in tqdm(told, words, len(size.seeds), disable=not progress):
+            for labels, (name, one) in itertools.product(size.labels, taking_part(classes).items()):
+                if labels >= one.least:
+                    few = data.Predictions(cal.logits[:labels], cal.labels[:labels])
+                    key = dict(zip(KEYS, (classes, model, seed, labels, name), strict=True))
+                    rows.append(key | judged(one, few, test))
+    pd.DataFrame(rows).to_csv(path, index=False, float_format="%.6g", lineterminator="\n")
+    return path
 
 
 def stored(folder: str | Path | None = None, scale: str = "laptop") -> pd.DataFrame:
     """The table that was kept; raises FileNotFoundError with the command that makes it."""
-    path = Path(folder or checkout.results()) / NAME / f"{scale}.csv"
+    path = path_of(scale, folder)
     if not path.exists():
         raise FileNotFoundError(f"{path} is not there; run  python -m calibkit {NAME}")
-    return read(path)[1]
+    return pd.read_csv(path, comment="#")
+
+
+# --- what the table says --------------------------------------------------------------------------
+
+NOTHING, TEMPERATURE = "nothing", "temperature"
+PLACE = ["classes", "model", "labels"]
+CELL = [*PLACE, "seed"]
+LEVEL = 0.95
+MANY = 1_000  # labels
+HARMFUL = (TEMPERATURE, "SVS", "SMS", "shrunk matrix", "vector", "matrix", "Venn-Abers")
+ORDERS = (50, 1_000, 5_000)  # labels for which an order of maps is told
+# The order of CalArena (Berta et al. 2026, arXiv:2605.30188) by win rate in log loss over 20
+# networks for images, from the result files that its authors published (commit a0afa15): those 12
+# of its 19 maps that the arbiter has. There the models that were to be mapped gave probabilities
+# for 1,003 to 10,832 labels, 5,000 in the median.
+VISION = (
+    *("SMS", "SVS", "vector", "Venn-Abers", "ensemble", "temperature", "Dirichlet", "matrix"),
+    *("isotonic", "BBQ", "nothing", "histogram"),
+)
+
+
+def summary(table: pd.DataFrame, measure: str = "kl") -> pd.DataFrame:
+    """Mean over seeds, and half the width of its 95 % t interval, by place and map.
+
+    >>> rows = [[2, "MLP", 50, 1, "nothing", 0.1], [2, "MLP", 50, 2, "nothing", 0.3]]
+    >>> made = summary(pd.DataFrame(rows, columns=[*CELL, "map", "kl"]))
+    >>> made["mean"].round(2).tolist(), made["half"].round(2).tolist()  # 12.706 * .1
+    ([0.2], [1.27])
+    """
+    grouped = table.groupby([*PLACE, "map"], sort=False)[measure]
+    made = grouped.agg(["mean", "std", "count"]).reset_index()
+    error = made["std"] / np.sqrt(made["count"])
+    made["half"] = stats.t.ppf((1 + LEVEL) / 2, made["count"] - 1) * error
+    return made.drop(columns=["std", "count"])
+
+
+def by_cell(table: pd.DataFrame, measure: str = "kl") -> pd.DataFrame:
+    """One row a cell (place and seed), one column a map."""
+    order = list(dict.fromkeys(table["map"]))
+    return table.pivot_table(index=CELL, columns="map", values=measure, sort=False)[order]
+
+
+def _holds_0(differences: pd.Series) -> bool:
+    error = differences.std() / math.sqrt(len(differences))
+    return abs(differences.mean()) <= stats.t.ppf((1 + LEVEL) / 2, len(differences) - 1) * error
+
+
+def standing(table: pd.DataFrame) -> pd.DataFrame:
+    """Each map over all cells of a table, by mean rank, 1 the least KL of a cell.
+
+    beats: the mean share of the other maps that it beats.
+    """
+    kl = by_cell(table)
+    ranks, others = kl.rank(axis=1), kl.notna().sum(axis=1) - 1
+    beats = ranks.rsub(others + 1, axis=0).div(others, axis=0).mean()
+    columns = {"rank": ranks.mean(), "beats": beats}
+    return pd.DataFrame(columns).sort_values("rank", kind="stable")
+
+
+def agreement(table: pd.DataFrame) -> float:
+    """Spearman's rank correlation of our order with `VISION`, by the share of maps that are beaten.
+
+    Only the maps of both; NaN where the table has less than three of them.
+    """
+    ours = standing(table[table["map"].isin(VISION)]).beats
+    order = [name for name in VISION if name in ours]
+    if len(order) < 3:
+        return math.nan
+    return float(stats.spearmanr(range(len(order)), -ours[order]).statistic)
+
+
+def difference(
+    table: pd.DataFrame, left: str, right: str, *, classes: int, model: str, labels: int
+) -> np.ndarray:
+    """KL of one map minus that of another at one place, seed by seed, for `verdicts.judge`.
+
+    Raises ValueError for a place that the table does not have, or a map that has no fit there.
+    """
+    place = {"classes": classes, "model": model, "labels": labels}
+    for name, value in place.items():
+        validate.choice(name, value, tuple(table[name].unique().tolist()))
+    part = by_cell(table[(table[list(place)] == pd.Series(place)).all(axis=1)])
+    for name, map_ in (("left", left), ("right", right)):
+        validate.choice(name, map_, tuple(map(str, part.columns)))
+    return (part[left] - part[right]).to_numpy()
+
+
+CLAIMS: tuple[tuple[str, str, dict[str, int], tuple[str, str] | None, str], ...] = (
+    # claim, SMS beside which map, where, two maps that are not alike (of "alike within"), words
+    ("08s", TEMPERATURE, {"classes": 10, "labels": 5_000}, None,
+     "ten classes, thousands of labels: SMS is nearer to the truth than a temperature"),
+    ("08t", TEMPERATURE, {"classes": 10, "labels": 200}, None,
+     "200 labels: nothing speaks for SMS, and for two of four models it is further away"),
+    ("08u", TEMPERATURE, {"classes": 2, "labels": 5_000}, (NOTHING, TEMPERATURE),
+     "two classes: a temperature is as near as SMS, within 0.01 nats, for three models; for "
+     "the linear one the logits as they are come as near"),
+    ("08v", "shrunk matrix", {"classes": 10, "labels": 5_000}, (TEMPERATURE, "shrunk matrix"),
+     "a shrunk matrix, its penalty chosen by folds, is as near as SMS, within 0.01 nats"),
+)  # fmt: skip
+
+
+def conclusions(table: pd.DataFrame) -> list[verdicts.Conclusion]:
+    """The public benchmark's first claim, and what bounds it, judged model by model.
+
+    Its 5,000 labels are the median there; the claims on few labels and on two classes were made
+    when the table was known.
+    """
+    made = []
+    for claim, other, place, unlike, words in CLAIMS:
+        how = {"expect": "within", "margin": 0.01} if unlike else {"expect": "below"}
+        how["post_hoc"] = claim != "08s"
+        near = "as near as" if unlike else "nearer to the posterior than"
+        told = f"{place['classes']} classes, {place['labels']:,} labels"
+        rows = []
+        for model in table.model.unique():
+            of = functools.partial(difference, table, model=model, **place)
+            control = of(*unlike) if unlike else None
+            statement = f"{told}, {model}: SMS is {near} {other}"
+            rows.append(verdicts.judge(claim, statement, of("SMS", other), control=control, **how))
+        made.append(verdicts.conclude(claim, rows, words))
+    return made
+
+
+def findings(table: pd.DataFrame) -> list[str]:
+    """What follows, in sentences whose numbers are all from the table."""
+    return [*_distances(table), *_turns(table), *_harm(table), *_public(table)]
+
+
+def parts(table: pd.DataFrame) -> Iterable[tuple[str, pd.DataFrame]]:
+    for (classes, model), part in table.groupby(["classes", "model"], sort=False):
+        yield f"{classes} classes, {model}", part
+
+
+def _distances(table: pd.DataFrame) -> list[str]:
+    """How much of the distance to the truth any map takes away."""
+    said = []
+    for words, part in parts(table):
+        means = summary(part)
+        nothing = means[means["map"] == NOTHING]["mean"].iloc[0]
+        most = means[means.labels == means.labels.max()].set_index("map")["mean"]
+        cooled, best = most[TEMPERATURE], most.min()
+        share = 100 * (nothing - cooled) / (nothing - best) if best < nothing else math.nan
+        said.append(
+            f"{words}: KL {nothing:.3f} as the model is, {cooled:.3f} after a temperature and "
+            f"{best:.3f} after the best map ({most.idxmin()}), both of {means.labels.max():,} "
+            f"labels: a temperature takes away {share:.0f} % of what that map does"
+        )
+    return said
+
+
+def _turns(table: pd.DataFrame) -> list[str]:
+    """From how many labels on each map of `turning` is closer than a temperature for good."""
+    said = []
+    for words, part in parts(table):
+        turns = {name: turn(part, name) for name in part["map"].unique()}
+        found = {name: n for name, n in turns.items() if n and name not in (NOTHING, TEMPERATURE)}
+        ordered = sorted(found, key=lambda name: (found[name], name))
+        listed = ", ".join(f"{name} {found[name]:,}" for name in ordered) or "none"
+        said.append(f"{words}: closer than a temperature from so many labels on: {listed}")
+    return said
+
+
+def turn(part: pd.DataFrame, name: str) -> int | None:
+    """The number of labels from which on a map's mean KL stays below a temperature's by its seeds.
+
+    That is, the paired difference has a 95 % t interval below 0 there and at all larger numbers.
+    None where there is no such number.
+    """
+    kl = by_cell(part).dropna(subset=[name])
+    last = None
+    for labels, cell in sorted(kl.groupby(level="labels"), reverse=True):
+        gain = cell[TEMPERATURE] - cell[name]
+        if gain.mean() <= 0 or _holds_0(gain):
+            break
+        last = int(labels)
+    return last
+
+
+def _harm(table: pd.DataFrame) -> list[str]:
+    """How often maps are worse than nothing, with few labels and with many, and by how much."""
+    kl = by_cell(table)
+    many = kl.index.get_level_values("labels") >= MANY
+    said = []
+    for name in (name for name in HARMFUL if name in kl):
+        away = kl[name] - kl[NOTHING]
+        parts = [
+            f"{(part > 0).sum()} of {len(part)} fits {words} {MANY:,} labels{_cost(part)}"
+            for words, part in (("on less than", away[~many]), ("from", away[many]))
+            if len(part)
+        ]
+        where = away[away > 0].groupby(level=["classes", "model"], sort=False).size()
+        models = ", ".join(f"{n} of {c} classes, {m}" for (c, m), n in where.items())
+        told = f"{name} is worse than nothing in {' and '.join(parts)}"
+        said.append(told + (f": {models}" if models else ""))
+    return said
+
+
+def _cost(away: pd.Series) -> str:
+    return f" (there by a KL of {away[away > 0].mean():.2g})" if (away > 0).any() else ""
+
+
+def _public(table: pd.DataFrame) -> list[str]:
+    """CalArena's order of maps for images beside ours."""
+    networks = table[(table.classes == table.classes.max()) & table.model.isin(NETWORKS)]
+    by_labels = {n: agreement(part) for n, part in networks.groupby("labels")}
+    listed = ", ".join(f"{value:+.2f} at {n:,}" for n, value in by_labels.items())
+    return [
+        f"networks, {table.classes.max()} classes: rank correlation with CalArena's order {listed}",
+        *(_order(part, int(n)) for n, part in networks.groupby("labels") if n in ORDERS),
+    ]
+
+
+def _order(part: pd.DataFrame, labels: int) -> str:
+    names = list(standing(part[part["map"].isin(VISION)]).index)
+    return (
+        f"networks, {part.classes.iloc[0]} classes, {labels:,} labels, the maps of both by mean "
+        f"rank: {', '.join(names)}; a temperature is number {names.index(TEMPERATURE) + 1} of "
+        f"{len(names)}, in CalArena number {VISION.index(TEMPERATURE) + 1} of {len(VISION)}"
+    )
+
+
+# --- the figure -----------------------------------------------------------------------------------
+
+# The model as it is and after one temperature have their roles of the whole course.
+LOOKS: dict[str, Role] = {
+    "nothing": palette.TRAINED.named("nothing"),
+    "temperature": palette.CURED.named("temperature"),
+    "vector": Role("vector", palette.GREEN, (4, 2), "s"),
+    "matrix": Role("matrix", palette.VERMILLION, (2, 2), "X"),
+    "shrunk matrix": Role("shrunk matrix", palette.BLUE, (), "o"),
+    "SVS": Role("SVS", palette.PURPLE, (6, 2, 1, 2), "D"),
+    "SMS": Role("SMS", palette.BLACK, (), "P"),
+    "isotonic": Role("isotonic", palette.GREY, (1, 3), "|"),
+    "Venn-Abers": Role("Venn-Abers", palette.GREY, (8, 2), "*"),
+}
+ROOM = 1.12  # how far the axis goes beyond the least and the highest KL that it must show
+TICKS = np.array([1, 1.5, 2, 3, 4, 5, 6, 8])
+
+
+def figure(table: pd.DataFrame, maps: Sequence[str] = tuple(LOOKS)) -> Figure:
+    """KL from the exact posterior against labels: a row for each model, a column for each K.
+
+    Log-log; a line for each map, and the band of `beside_temperature`. An axis
+    ends a little above the model as it is; what is worse lies beyond it. Raises ValueError for a
+    map without a look.
+    """
+    for name in maps:
+        validate.choice("maps", name, tuple(LOOKS))
+    means = beside_temperature(table)
+    means = means[means["map"].isin(maps)]
+    models, numbers = means.model.unique(), means.classes.unique()
+    size = (4.3 * len(numbers), 3.2 * len(models))
+    made, grid = plt.subplots(
+        len(models), len(numbers), figsize=size, squeeze=False, layout="constrained"
+    )
+    for axes, model in zip(grid, models, strict=True):
+        for ax, classes in zip(axes, numbers, strict=True):
+            part = means[(means.classes == classes) & (means.model == model)]
+            draw(part, f"{model}, {classes} classes", ax=ax)
+        axes[0].set_ylabel("KL from the exact posterior, nats")
+    for ax in grid[-1]:
+        ax.set_xlabel("labels that the map was fitted on")
+    names = dict(zip(*grid[0, 0].get_legend_handles_labels()[::-1], strict=True))
+    made.legend(names.values(), names, loc="outside lower center", ncols=5)
+    return made
+
+
+def beside_temperature(table: pd.DataFrame) -> pd.DataFrame:
+    """Mean KL by place and map, and half the 95 % t interval of its difference from temperature.
+
+    The difference is taken seed by seed: seeds share their model and images, so that what all maps
+    have in common, how good the model is, does not widen it.
+    """
+    keys = ["classes", "model", "labels", "seed"]
+    cooled = table[table["map"] == "temperature"].set_index(keys).kl
+    away = table.kl.to_numpy() - cooled.loc[pd.MultiIndex.from_frame(table[keys])].to_numpy()
+    return summary(table).assign(half=summary(table.assign(away=away), "away").half)
+
+
+def draw(means: pd.DataFrame, title: str, *, ax: Axes) -> Axes:
+    """One panel, of the rows that `beside_temperature` gave for one model."""
+    lines = {name: part for name in LOOKS if len(part := means[means["map"] == name])}
+    for name, part in lines.items():
+        role = LOOKS[name]
+        ax.plot(part.labels, part["mean"], **role.line(lw=1.4, ms=4.5))
+        low, high = part["mean"] - part.half, part["mean"] + part.half
+        ax.fill_between(
+            part.labels, low.clip(lower=1e-6), high, color=role.colour, alpha=0.15, lw=0
+        )
+    ax.set(xscale="log", yscale="log", title=title)
+    ax.set_ylim(*_limits(lines))
+    _ticks(ax, sorted(means.labels.unique()))
+    return alt_text.note(ax, _in_words(lines, title))
+
+
+def _limits(lines: dict[str, pd.DataFrame]) -> tuple[float, float]:
+    """From a little below the least KL to a little above that of the model as it is."""
+    least = min(part["mean"].min() for part in lines.values())
+    most = lines["nothing"]["mean"].max() if "nothing" in lines else 2 * least
+    return least / ROOM, max(most, 1.3 * least) * ROOM
+
+
+def _ticks(ax: Axes, labels: Sequence[int]) -> None:
+    ax.set_xticks([50, 200, 1_000, 5_000, 20_000] if len(labels) > 5 else labels)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+        axis.set_minor_formatter(NullFormatter())
+    low, high = ax.get_ylim()
+    ticks = (TICKS * 10.0 ** np.arange(-4, 2)[:, None]).ravel()
+    ax.set_yticks(ticks[(low < ticks) & (ticks < high)])
+
+
+def _in_words(lines: dict[str, pd.DataFrame], title: str) -> str:
+    """The panel for those who cannot see it."""
+    said = []
+    for name, part in lines.items():
+        first, last = part.iloc[0], part.iloc[-1]
+        said.append(
+            f"{name} from {first['mean']:.2f} at {first.labels:,} to {last['mean']:.2f} at "
+            f"{last.labels:,}"
+        )
+    return f"{title}, KL in nats against labels: {'; '.join(said)}."

@@ -11,7 +11,7 @@ import warnings
 
 import pandas as pd
 import torch
-from study import arbiter, arbiter_figure, arbiter_findings
+from study import arbiter
 
 from calibkit import curation, losses, metrics, recalibration
 from calibkit.course import experiments, verdicts
@@ -410,7 +410,7 @@ for claim, given, words in (
 
 # %%
 judged = arbiter.stored()
-_ = arbiter_figure.figure(judged)
+_ = arbiter.figure(judged)
 
 # %% [markdown]
 # - **Ten classes, up to 200 labels**: no map is nearer than a temperature by more than the seeds differ, but for the forest, where SVS is from 100 on. SVS and the shrunk matrix stay beside it, SMS lies a little above for three of the
@@ -424,13 +424,13 @@ _ = arbiter_figure.figure(judged)
 # - All lines end far above 0. No map of scores can tell apart images that get the same scores and differ in their posterior; how much of the rest this is was not measured.
 
 # %% tags=["nbval-check-output"]
-print("\n".join(map(str, arbiter_findings.conclusions(judged))))
+print("\n".join(map(str, arbiter.conclusions(judged))))
 
 # %% [markdown]
 # ## Does the public order hold where the truth is known?
 
 # %%
-print("\n".join(arbiter_findings.findings(judged)))
+print("\n".join(arbiter.findings(judged)))
 
 # %% [markdown]
 # - **The top, yes, given thousands of labels.** The benchmark's sets for images have 1,003 to 10,832 labels, 5,000 in the median. At 1,000 labels our order of the maps
