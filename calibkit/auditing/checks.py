@@ -11,7 +11,7 @@ from calibkit.auditing.guesses import decisions, first_class, likeliest, of_what
 from calibkit.auditing.names import DECISIONS, parts, short
 from calibkit.auditing.questions import Options, Unclear, joined
 from calibkit.auditing.scores import SOME, slices
-from calibkit.auditing.sets import FEW, area, in_order, strange
+from calibkit.auditing.sets import FEW, area, strange
 
 MANY = 30  # of which all are right
 CLEAR = 3.0  # standard errors by which another order must be better
@@ -47,11 +47,7 @@ def own_predictions(right: np.ndarray, table, roles, options: Options) -> None:
 def sorted_scores(matrix, labels: pd.Series | np.ndarray, roles, table, options: Options) -> None:
     """Ask where the scores fall, or rise, from left to right in every row: they are no classes."""
     columns = roles.scores
-    ordered = in_order(columns)
-    places = [columns.index(column) for column in ordered]
-    if len(matrix) < FEW or options.sorted_classes:
-        return
-    if not _sorted(matrix) and (ordered == columns or not _sorted(np.asarray(matrix)[:, places])):
+    if len(matrix) < FEW or options.sorted_classes or not _sorted(matrix):
         return
     why = (
         f"the scores {short(columns)} are sorted from left to right in every row, as the k best of "
@@ -63,8 +59,7 @@ def sorted_scores(matrix, labels: pd.Series | np.ndarray, roles, table, options:
         scores = np.asarray(matrix, np.float64)
         z = area(scores[:, 1] - scores[:, 0], labels == 1)[1]
         raise Unclear(why, **({"sorted_classes": True} if z > CLEAR else {}))
-    row = np.asarray(matrix[0])[places]
-    best = ordered[0] if row[0] >= row[-1] else ordered[-1]
+    best = columns[0] if matrix[0][0] >= matrix[0][-1] else columns[-1]
     able = decisions(table, roles.label, columns)
     raise Unclear(why, *([("", {"scores": [best], "predicted": able[0]})] if able else []))
 

@@ -202,7 +202,7 @@ def roles_of(table: Table, options: Options) -> Roles:
         if not found:
             return _with_label(table, [_only_mark(marks)], scores, options)
         if not named:
-            raise guesses.right_or_class(table, marks[0], found[0])
+            raise guesses.right_or_class(marks[0], found[0])
     if len(table.entries) == 2 and not named and len(table.blocks) == 1 and scores is None:
         named = [[c] for c in table.entries if c not in table.blocks and _is_label(table[c])]
     if len(named) != 1:

@@ -140,7 +140,7 @@ def truth(
     limit = max(2, min(MOST_VALUES, len(table) // 4))
     able = named or [
         c for c in table.flat(options.left(table, scores or []))
-        if not parts(c) & names.BESIDE and not c.lower().endswith("id")
+        if not parts(c) & names.BESIDE and not c.lower().endswith("id") and bare(c) != names.MARK
         and not fractional(table[c]) and 2 <= table[c].nunique() <= limit
     ]  # fmt: skip
     found = search(table, [[c] for c in able], [scores] if scores else None, options)
@@ -279,15 +279,14 @@ def meaning(table: Any, score: str, label: list[str], able: list[str]) -> dict[s
     return {} if abs(z) < LIKELY else {"positive": values[-1] if z > 0 else values[0]}
 
 
-def right_or_class(table: Any, mark: str, own: list[str]) -> Unclear:
+def right_or_class(mark: str, own: list[str]) -> Unclear:
     """The question whether `correct` says if the largest score is right, or which class is."""
     why = f"{mark!r} may say whether the largest of {short(own)} is right, or which is true"
-    right = (f"{mark!r} says what is right", {"label": [mark], "kind": "confidence"})
-    if len(own) != 2:
-        return Unclear(why, right)
-    of_class = (f"{mark!r} is the class", {"label": [mark], "scores": own})
-    right[1]["scores"] = own
-    return Unclear(why, of_class, right, sure=False)
+    right = {"label": [mark], "scores": own, "kind": "confidence"}
+    ways = [(f"{mark!r} says what is right", right)]
+    if len(own) == 2:
+        ways.insert(0, (f"{mark!r} is the class", {"label": [mark], "scores": own}))
+    return Unclear(why, *ways, sure=len(own) > 2)
 
 
 def right_or_positive(table: Any, label: str, mark: str, score: str) -> Unclear:

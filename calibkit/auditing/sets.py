@@ -208,14 +208,6 @@ def regular(table: Any, columns: list[str]) -> list[list[str]]:
     return sets
 
 
-def in_order(columns: list[str]) -> list[str]:
-    """Columns by the number in their names, where each has one."""
-    numbers = {c: re.findall(r"\d+", m) for c, m in zip(columns, middles(columns), strict=True)}
-    if not all(len(one) == 1 for one in numbers.values()):
-        return columns
-    return sorted(columns, key=lambda c: (int(numbers[c][0]), c))
-
-
 def classes_of(table: Any, columns: list[str], words: Collection[str]) -> list[str]:
     """The classes that columns of scores are called after."""
     if columns in table.blocks.values():
