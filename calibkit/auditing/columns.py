@@ -1,22 +1,15 @@
 """Which column of a file is what: one convention, and for all else a question.
 
-Names are compared without case, with all that parts their words as "_": `names.bare`. Labels and
-the classes in the names of columns are compared as texts, whole numbers as these: `names.word`.
+Names are compared by `names.bare`, labels and the classes in names of columns by `names.word`.
+Taken unasked are
 
-**Taken unasked**
-1. Labels: the one column called as in `names.LABELS` that holds no fractions, or several of 0 and 1
-   with one 1 in every row; or, of what is right or wrong, the one called as in `names.CORRECT`.
-2. Scores, a column for each class: numbers whose names hold the label beside nothing but words of
-   `names.PARTS` (cat, p_cat, prob_0, P(cat)), for all labels. Further numbers belong to the set,
-   and further words where only with them the rows sum to 1. A list in a cell or an array (n, K) is
-   a set of the classes 0 to K-1.
-3. Scores, one column, where no set is there: called as in `names.SCORES`, or after one label. It is
-   of the label that it is called after, else of 1, yes, true, positive, t or + beside its opposite.
-4. Answers: `correct` with the one column of 3 or of `names.CONFIDENCES`.
-5. Kinds: within [0, 1] and, in a set, with the sum 1: probabilities. Sums of 100: per cent; of exp
-   of 1: logarithms. Else what all names state (`names.KINDS`), if the numbers allow it.
-6. What options say. The question about anything else names the columns, three values of each, and
-   commands in which all is said, in the order of the file's own columns.
+1. labels: the one column called as in `names.LABELS` that holds no fractions, or several of 0 and 1
+   with one 1 in every row; or, of what is right or wrong, the one called as in `names.CORRECT`;
+2. scores, a column for each class: called after all labels, beside nothing but words of
+   `names.PARTS` (p_cat, P(cat)); a list in a cell or an array (n, K), of the classes 0 to K-1;
+3. scores, one column: called as in `names.SCORES`, or after the label that it is of; of answers
+   also as in `names.CONFIDENCES`; it is of 1, yes, true, positive, t or + beside its opposite;
+4. kinds: what the numbers say (`score_kinds`), and what all names state, where the two agree.
 
 Checks (`checks`) follow, each with an option that takes the risk.
 """

@@ -293,9 +293,9 @@ def right_or_positive(table: Any, label: str, mark: str, score: str) -> Unclear:
     """The question whether a score is of one label, or of what `correct` judges."""
     right = (f"{score!r} is the confidence of what {mark!r} judges", {"label": [mark]})
     asked = of_what(table, [label], score, f"{mark!r} and {label!r} may be what {score!r} is of")
-    of_label = [(words, how | {"label": [label]}) for words, how in asked.ways]
-    judged = np.nanmin(np.asarray(table[score], float)) >= 0.5
-    return Unclear(str(asked), *((*of_label, right) if judged else (right, *of_label)))
+    ways = [(words, how | {"label": [label]}) for words, how in asked.ways]
+    ways.insert(len(ways) if np.nanmin(np.asarray(table[score], float)) >= 0.5 else 0, right)
+    return Unclear(str(asked), *ways)
 
 
 def pairs(words: pd.Series, predicted: pd.Series) -> Unclear:

@@ -148,16 +148,12 @@ def load(path: Path, options: Any) -> Table:
     for endings, text in CONVERTED.items():
         if ending in endings:
             head = f"cannot read {path.name}; save it as a CSV file, in Python with these lines:"
-            raise ValueError(_python(head, text.format(path.name)))
+            made = ["import pandas", *text.format(path.name).splitlines()]
+            made += ['table.to_csv("predictions.csv", index=False)']
+            raise ValueError("\n  ".join([head, *made]))
     raise ValueError(
         f"cannot read {path.name}; pass a {FORMS} file, packed or not, or a folder of parquet"
     )
-
-
-def _python(head: str, lines: str) -> str:
-    """A sentence, and the lines of Python that make a CSV file."""
-    body = ["import pandas", *lines.splitlines(), 'table.to_csv("predictions.csv", index=False)']
-    return "\n  ".join([head, *body])
 
 
 def _unpacked(path: Path) -> bytes:
@@ -197,14 +193,12 @@ def of_text(content: bytes, name: str, options: Any) -> Table:
     except (pd.errors.ParserError, pd.errors.EmptyDataError, csv.Error, ValueError) as error:
         more = "a text that holds commas stands in quotation marks"
         raise ValueError(f"{broken}, {str(error).strip()}: {more}") from None
-    table = of_frame(frame.map(_pointed) if comma else frame, name, options)
+    if comma:
+        frame = frame.map(lambda cell: re.sub(r"^(-?\d+),(\d+)", r"\1.\2", cell), "ignore")
+    table = of_frame(frame, name, options)
     head = ["no header: the columns are called column_1, column_2, ..."] if nameless else []
     table.told = [*told, *head, *table.told]
     return table
-
-
-def _pointed(cell: Any) -> Any:
-    return re.sub(r"^(-?\d+),(\d+)", r"\1.\2", cell) if isinstance(cell, str) else cell
 
 
 def _decoded(content: bytes, name: str, encoding: str | None) -> tuple[str, list[str]]:
@@ -389,7 +383,7 @@ def _flatten_list(cells: list, name: str, found: dict[str, Any]) -> None:
         found[name] = None
     elif len(cells) == 1:
         _flatten(cells[0], name, found)
-    elif _numbers(cells) or _words(cells):
+    elif _of_one_kind(cells):
         found[name] = cells
     elif all(isinstance(cell, dict) for cell in cells) and (pairs := _pairs(cells)):
         own = all(bare(key) in RECORD for key in pairs)
@@ -400,17 +394,12 @@ def _flatten_list(cells: list, name: str, found: dict[str, Any]) -> None:
             _flatten(cell, f"{name}_{place}", found)
 
 
-def _numbers(cells: list) -> bool:
-    """Whether all are numbers, or all true or false."""
-    of_kind = {isinstance(cell, bool) for cell in cells}
-    return len(of_kind) == 1 and all(isinstance(cell, Number) for cell in cells)
-
-
-def _words(cells: list) -> bool:
-    """Whether all are words, or all are texts of numbers."""
-    if not all(isinstance(cell, str) for cell in cells):
-        return False
-    return len({bool(re.fullmatch(NUMBER, cell)) for cell in cells}) == 1
+def _of_one_kind(cells: list) -> bool:
+    """Whether all are numbers, or true and false, or words, or texts of numbers."""
+    texts = {bool(re.fullmatch(NUMBER, cell)) for cell in cells if isinstance(cell, str)}
+    kinds = {isinstance(cell, bool) for cell in cells if isinstance(cell, Number)}
+    plain = all(isinstance(cell, str | Number) for cell in cells)
+    return plain and len(texts) + len(kinds) == 1
 
 
 def _pairs(cells: list[dict]) -> dict[str, float] | None:
@@ -690,19 +679,18 @@ def of_arrays(held: dict[str, Any], name: str, options: Any) -> Table:
             f"labels (n,), for example as 'logits' and 'labels'"
         )
     n = max(rows)
-    entries = {k: v for k, v in held.items() if v.ndim in (1, 2) and len(v) == n}
+    entries = {  # in the order of bytes of this machine, which pandas needs
+        k: v if v.ndim == 2 else v.astype(v.dtype.newbyteorder("="))
+        for k, v in held.items()
+        if v.ndim in (1, 2) and len(v) == n
+    }
     wide = [v.shape[1] for v in entries.values() if v.ndim == 2]
     names = [k for k, v in held.items() if v.ndim == 1 and v.dtype.kind in "US" and len(v) in wide]
     called = next((k for k in names if bare(k) in ("class_names", "classes", "names")), None)
     columns: dict[str, Any] = {
-        key: array if array.ndim == 2 else _masked(_native(array), options.missing)
+        key: array if array.ndim == 2 else _masked(pd.Series(array), options.missing)
         for key, array in entries.items()
         if key != called or len(held[key]) != wide[0]
     }
     named = None if called is None else list(map(str, held[called]))
     return Table(name, columns, class_names=named)
-
-
-def _native(array: np.ndarray) -> pd.Series:
-    """A list in the order of bytes of this machine, which pandas needs."""
-    return pd.Series(array.astype(array.dtype.newbyteorder("=")))

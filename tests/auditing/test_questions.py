@@ -123,25 +123,14 @@ TOOLS = {  # as the table of `notebooks/audit_a_file.md`
 }  # fmt: skip
 TENTHS = (10 * TOP).round()
 FORMS = TOOLS | {
-    "minus.csv": (csv(y=Y3 - 1, **scores("prob_", names=["down", "flat", "up"])), THREE),
     "minus_bare.csv": (csv(y_true=Y3 - 1, **scores(names=["-1", "0", "1"])), THREE),
-    "descending.csv": (csv(Churn=np.where(Y, "yes", "no"), **{"P (Churn=yes)": Q,
-                                                              "P (Churn=no)": 1 - Q}),
-                       Truth(TWO.probs[:, ::-1], 1 - Y)),
     "onehot.csv": (csv(**scores("y_", np.eye(3, dtype=int)[Y3]), **scores("p_")), THREE),
-    "onehot.jsonl": (jsonl({"y_true": np.eye(3)[y].tolist(), "y_pred": p.tolist()}
-                           for y, p in zip(Y3, P3, strict=True)), THREE),
     "sentiment.csv": (csv(sentiment=Y, label=np.where(DECIDED, "POSITIVE", "NEGATIVE"),
                           score=SIDE), SIDED),
     "older_harness.jsonl": (jsonl(map(older_harness, range(N))), THREE),
-    "rated.csv": (csv(self_rating=TENTHS.astype(int),
-                      is_correct=np.where(HITS.labels, "Yes", "No")), SPOKEN),
-    "accepted.jsonl": (jsonl({"label": "A", "score": float(q), "answer": ["reject", "accept"][y]}
-                             for q, y in zip(Q, Y, strict=True)), TWO),
     "graded.csv": (csv(confidence=TOP, grade=np.where(HITS.labels, "correct", "incorrect")), HITS),
     "by_id.json": (text(json.dumps({f"img{k}": {"label": int(Y3[k]), "probs": P3[k].tolist()}
                                     for k in range(N)})), THREE),
-    "rows.pt": (saved(lambda: [(torch.tensor(Z[k]), int(Y3[k])) for k in range(N)]), THREE),
     "batches.pt": (saved(lambda: by_hundred(loss_beside, Z, Y3)), THREE),
     "tuple.pt": (saved(lambda: (torch.tensor(P3), torch.tensor(Y3))), THREE),
     "own_and_human.csv": (csv(label=NAMES[BEST], **scores("p_"), human=WORDS), THREE),
@@ -152,15 +141,9 @@ FORMS = TOOLS | {
     "mlflow.json": (text(json.dumps({"columns": ["label", "probability"], "data": PAIRS})), TWO),
     "lists.json": (text(json.dumps(PAIRS)), TWO),
     "printed.csv": (csv(label=Y3, probs=[str([np.float64(x) for x in p]) for p in P3]), THREE),
-    "tensor.csv": (csv(label=Y, prob=[f"tensor({q:.4f})" for q in Q]), one(Q.round(4), Y)),
-    "one_logit.jsonl": (jsonl({"label": y, "logits": [float(np.log(q / (1 - q)))]}
-                              for y, q in PAIRS), TWO),
     "lone_marks.tsv": (text(lone_marks()), TWO),
     "gbk.csv": (text("\n".join(["编号,标签,概率", *(f"{k},{y},{q!r}" for k, (y, q) in
                                                  enumerate(PAIRS))]), "gb18030"), TWO),
-    "bare.csv": (lambda path: np.savetxt(path, np.column_stack([Y3, P3]), delimiter=","), THREE),
-    "best_of_more.csv": (csv(target=Y3, **{f"index_{k}": np.argsort(-P3, 1)[:, k] for k in (0, 1)},
-                             **{f"prob_{k}": -np.sort(-P3, 1)[:, k] for k in (0, 1)}), HITS),
 }  # fmt: skip
 
 
