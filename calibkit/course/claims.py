@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from scipy import stats
 
@@ -15,9 +14,6 @@ from calibkit.course import checkout
 from calibkit.course.checkout import EVIDENCE
 from calibkit.course.verdicts import WORDS, Verdict, conclusion, parse
 from calibkit.course.verdicts import counted as in_words
-
-if TYPE_CHECKING:
-    from study.reports import Photographed
 
 NONE = "–"
 CONCLUSIONS = "conclusions.json"
@@ -239,33 +235,6 @@ def conclusions_table(
     return _table(("id", "verdicts", "what follows here", "lesson"), rows)
 
 
-def evidence(
-    printed: Iterable[Printed],
-    listed: Iterable[Claim],
-    photographed: Mapping[str, Sequence[Photographed]],
-) -> str:
-    """Markdown: per claim the verdicts on made data beside those on photographs, by word.
-
-    photographed: per claim what the stored tables say, as `study.reports.photographed` reads them;
-        of a grid each step counts, and not the whole. A printed verdict that is of such a table, or
-        that says "photographs", is no verdict on made data.
-    """
-    printed, without, rows = list(printed), [], []
-    for row in listed:
-        tables = photographed.get(row.claim, ())
-        told = {v.statement for one in tables for v in (one.whole, *one.steps)}
-        own = [p.verdict for p in printed if p.verdict.claim == row.claim]
-        other = [v for v in own if v.statement not in told]
-        there = [v for v in other if "photographs" in v.statement]
-        seen = [f"{in_words(one.steps)} (`{one.scale}`)" for one in tables]
-        seen += [f"{in_words(there)} (in the lesson)"] if there else []
-        without += [] if seen else [row.claim]
-        here = in_words([v for v in other if v not in there])
-        rows.append((row.claim, here, "; ".join(seen) or "none", row.figure))
-    head = ("id", "on digits and made data", "on photographs", "the source's own figure")
-    return f"{_table(head, rows)}\n\nWithout evidence on photographs: {', '.join(without)}."
-
-
 def counted(verdicts: Iterable[Verdict]) -> str:
     """How often each word was given, in one sentence."""
     verdicts = list(verdicts)
@@ -319,19 +288,18 @@ def _valid(verdicts: Sequence[Verdict]) -> list[float]:
     return [p for one in verdicts if not one.post_hoc and (p := one.p_value) is not None]
 
 
-def false_discoveries(verdicts: Iterable[Verdict], rate: float = 0.05) -> str:
+def false_discoveries(verdicts: Iterable[Verdict]) -> str:
     """How many differences stay differences when all verdicts count as one family.
 
     Those that are post hoc are left out, as in `by_chance` and `q_values`.
     """
     verdicts = list(verdicts)
     p, q = _valid(verdicts), [q for q in q_values(verdicts) if q is not None]
-    alone, together = (sum(one <= rate for one in given) for given in (p, q))
+    alone, together = (sum(one <= 0.05 for one in given) for given in (p, q))
     return (
         f"A difference (from 0, or from the level that is named) is seen by itself in {alone} of "
-        f"{len(p)} with p that are not post hoc, the error of each being {100 * rate:g} %; in "
-        f"{together} "
-        f"when the share of false ones among all that are seen is held at {100 * rate:g} % "
+        f"{len(p)} with p that are not post hoc, the error of each being 5 %; in {together} "
+        f"when the share of false ones among all that are seen is held at 5 % "
         f"(Benjamini and Hochberg 1995; the whole course is one family. Verdicts that share their "
         f"networks depend on each other, and for these the method guarantees no share). q says at "
         f"which share a verdict's difference would be among them; of a claim that two things are "

@@ -93,9 +93,6 @@ def _explorer(options) -> int:
 def _claims(options) -> int:
     from calibkit.course import checkout, claims
 
-    checkout.with_study()
-    from study import reports
-
     notebooks = checkout.root() / "notebooks"
     folder = checkout.root() / "build" / "course" / options.scale if options.scale else notebooks
     printed, listed = claims.printed(folder), claims.listed(notebooks / claims.DETAIL)
@@ -103,7 +100,6 @@ def _claims(options) -> int:
         claims.summary(printed, listed),
         claims.conclusions_table(claims.conclusions(folder), printed, listed),
         claims.table(printed, listed),
-        claims.evidence(printed, listed, reports.photographed(notebooks / "results")),
     ]
     print(*tables, sep="\n\n")
     return 0

@@ -26,9 +26,6 @@ REGISTERED = ("HOLDS", "WITHIN", "OPEN", "REVERSED")  # of the register
 # temperature so far; their other margins are numbers that were chosen claim by claim.
 MARGINS = dict.fromkeys(("ECE", "gap", "accuracy", "Brier", "NLL", "AUROC"), 0.01)
 MARGINS |= {"temperature": 0.1, "kappa": 0.1, "coverage": 0.05}
-Kind = Literal[
-    "temperature", "ECE", "gap", "accuracy", "Brier", "NLL", "AUROC", "coverage", "kappa"
-]
 UNITS = ("seeds", "cases")
 ROUNDING = 0.0005  # half of the last printed decimal, of three
 MOST_DIGITS = 6
@@ -192,11 +189,10 @@ def judge(
     differences: Sequence[float],
     *,
     expect: Direction = "above",
-    margin: float | Kind = 0.0,
+    margin: float | str = 0.0,
     than: float | None = None,
     step: float = 0.0,
     control: Sequence[float] | None = None,
-    excludes: float | None = None,
     level: float = 0.95,
     post_hoc: bool = False,
     as_trained: bool = False,
@@ -229,13 +225,10 @@ def judge(
     control: the same numbers of what should *not* have the property; where the claim would hold of
         it too, the word is NOT SPECIFIC.
     digits: more decimals of the line, where the rounding of three would decide a word.
-    excludes: the size of the effect that a claim of closeness denies, such as the ECE that one
-        might expect to come back; the margin must be smaller.
 
     Values that are all equal, and on no grid, are INCONCLUSIVE: an interval of zero width decides
-    nothing. Raises ValueError for fewer than 2 values, NaN, "within" without a margin, both a
-    margin and `than` with "above" or "below", and a margin that is no smaller than what it
-    excludes.
+    nothing. Raises ValueError for fewer than 2 values, NaN, "within" without a margin, and both a
+    margin and `than` with "above" or "below".
 
     >>> print(judge("X1", "mixup lowers ECE", [-0.10, -0.12, -0.11], expect="below"))
     X1 HOLDS: mixup lowers ECE | -0.110 [-0.135, -0.085] 95% over 3 seeds
@@ -246,11 +239,6 @@ def judge(
     F7 NOT SPECIFIC: T of focal loss is near 1 | +1.000 [+0.950, +1.050] against 1, 95% over 3 seeds
     """
     rule, level = _rule(expect, margin, than, level)
-    if excludes is not None and rule.margin >= excludes:
-        raise ValueError(
-            f"margin must be smaller than the effect that it excludes, {excludes:g}, got "
-            f"{rule.margin:g}; a smaller one, or no such claim"
-        )
     step = validate.number("step", step, 0, math.inf, open_high=True)
     mean, *ends = _on_grid(differences, step, level)
     word = rule.word(*ends, None if control is None else _on_grid(control, step, level)[1:])
@@ -268,27 +256,23 @@ def judge_share(
     *,
     than: float,
     expect: Direction = "above",
-    margin: float | Kind = 0.0,
-    level: float = 0.95,
-    post_hoc: bool = False,
 ) -> Verdict:
     """Judge a share of counted cases by its exact binomial interval (Clopper and Pearson 1934).
 
-    hits: of so many independent `cases` those in which it was so. All other arguments, and the
-        words, are those of `judge`.
+    hits: of so many independent `cases` those in which it was so. Words as of `judge`, level 95 %.
 
     Raises ValueError as `judge` does, and for hits outside 0 ... cases.
 
     >>> print(judge_share("17a", "at least 7 in 10 are named", 30, 30, than=0.7))
     17a HOLDS: at least 7 in 10 are named | +1.000 [+0.884, +1.000] against 0.7, 95% over 30 cases
     """
-    rule, level = _rule(expect, margin, than, level)
+    rule, level = _rule(expect, 0.0, than, 0.95)
     cases = validate.integer("cases", cases, 1)
     hits = validate.integer("hits", hits, 0, cases)
     low, high = stats.binomtest(hits, cases).proportion_ci(level)
     word = _of_a_line(rule.word(low, high), rule.than)
     ends = (hits / cases, float(low), float(high))
-    return Verdict(claim, statement, word, *ends, cases, level, rule.than, bool(post_hoc), "cases")
+    return Verdict(claim, statement, word, *ends, cases, level, rule.than, unit="cases")
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ import re
 import nbformat
 import numpy as np
 import pytest
-from study import reports
 
 from calibkit.__main__ import main
 from calibkit.course import checkout, claims, verdicts
@@ -134,27 +133,6 @@ def test_each_claim_of_the_list_has_its_line(folder):
     ]
 
 
-def test_photographs_stand_beside_the_digits_and_a_row_without_them_is_named():
-    """A table's verdicts count on its side alone, the whole of a grid on neither."""
-
-    def verdict(claim, statement, differences):
-        return verdicts.judge(claim, statement, differences, expect="above")
-
-    steps = [verdict("D3", "step 1", [0.1, 0.11]), verdict("D3", "step 2", [-0.1, -0.11])]
-    whole = verdict("D3", "ends", [0.1, 0.11])
-    table = reports.Photographed("night", whole, steps)
-    said = [verdict("D3", "on digits", [0.2, 0.21]), whole, *steps]
-    said += [verdict("T1", "photographs: T", [0.2, 0.21]), verdict("X1", "digits", [0.2, 0.21])]
-    listed = [
-        claims.Claim(name, *[""] * 6, f"figure of {name}") for name in ("D3", "T1", "X1", "X2")
-    ]
-    text = claims.evidence([claims.Printed("06", v) for v in said], listed, {"D3": [table]})
-    assert "| D3 | 1 HOLDS | 1 HOLDS, 1 REVERSED (`night`) | figure of D3 |" in text
-    assert "| T1 | – | 1 HOLDS (in the lesson) | figure of T1 |" in text
-    assert "| X1 | 1 HOLDS | none | figure of X1 |" in text
-    assert text.endswith("Without evidence on photographs: X1, X2.")
-
-
 def test_a_verdict_of_an_unlisted_claim_and_an_uneven_row_are_errors(folder, tmp_path):
     write(folder, "13_shift", str(verdicts.judge("S9", "new", [1.0, 1.1])) + "\n")
     with pytest.raises(ValueError, match="S9"):
@@ -209,14 +187,12 @@ def test_the_summary_counts_what_is_as_trained_apart_and_stands_on_the_page(with
     assert (with_evidence / claims.PAGE).read_text(encoding="utf-8") == page
 
 
-def test_the_page_of_this_checkout_has_the_summary_and_is_read_in_ten_minutes():
+def test_the_page_of_this_checkout_has_the_summary():
     home = checkout.root() / "notebooks"
     listed = claims.listed(home / claims.DETAIL)
     page = (home / claims.PAGE).read_text(encoding="utf-8")
     assert claims.summary(claims.printed(home), listed) in page
     assert len(listed) == 53
-    assert all(len(row.found.split()) <= 20 for row in listed)
-    assert len(re.findall(r"\w[\w'.-]*", page)) <= 2_100
 
 
 def test_a_lesson_shows_the_conclusion_that_its_evidence_drew(with_evidence, monkeypatch):

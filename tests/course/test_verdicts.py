@@ -1,7 +1,6 @@
 """Verdicts: each word where it belongs, and their interval against scipy."""
 
 import dataclasses
-from typing import get_args
 
 import numpy as np
 import pytest
@@ -102,17 +101,9 @@ def test_what_holds_of_the_control_too_is_not_specific():
 
 
 def test_one_margin_for_each_kind_of_claim():
-    assert set(verdicts.MARGINS) == set(get_args(verdicts.Kind))
     assert word([0.05, 0.06, 0.04], expect="within", margin="temperature") == "HOLDS"
     with pytest.raises(ValueError, match=r"margin must be one of .*'temperature'"):
         word(UP, margin="T")
-
-
-def test_a_margin_as_large_as_what_it_excludes_is_refused():
-    close = {"expect": "within", "margin": 0.02}
-    assert word([0.001, 0.002, 0.003], excludes=0.05, **close) == "HOLDS"
-    with pytest.raises(ValueError, match=r"smaller than the effect that it excludes, 0\.012"):
-        word([0.001, 0.002, 0.003], excludes=0.012, **close)
 
 
 @pytest.mark.parametrize(("hits", "cases"), [(0, 5), (30, 30), (7, 20)])

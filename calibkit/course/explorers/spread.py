@@ -13,7 +13,7 @@ from calibkit.pictures import svg
 from calibkit.pictures.palette import BLACK, Role, group
 from calibkit.pictures.svg import Frame
 
-MOST = 4
+MOST, BINS = 4, 40
 PLOT: dict[str, Any] = {"left": 56, "top": 30, "width": 272, "height": 230}
 NICE = MaxNLocator(5, steps=[1, 2, 5, 10])  # ticks at round numbers
 SHADE = 0.4  # opacity: a histogram behind another is seen
@@ -28,7 +28,6 @@ def spread_frame(
     x_label: str,
     title: str,
     readout: str,
-    bins: int = 40,
     roles: Mapping[str, Role] | None = None,
 ) -> Frame:
     """A histogram of each named sample, with a line at its truth.
@@ -47,7 +46,7 @@ def spread_frame(
     axes = svg.Axes(**PLOT, x_range=x_range, y_range=(0, 1))
     groups = {name: group(i, name) for i, name in enumerate(samples)}
     looks = [(groups if roles is None else roles)[name].named(name) for name in samples]
-    edges, drawn = np.linspace(*x_range, bins + 1), []
+    edges, drawn = np.linspace(*x_range, BINS + 1), []
     for role in looks:
         values = np.clip(as_array(samples[role.words]), *x_range)
         heights = np.histogram(values, edges)[0]

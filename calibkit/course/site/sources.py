@@ -54,7 +54,7 @@ DESCRIPTION = (
 )
 ALL_NETWORKS = "All networks of the course"
 CARDS = 4  # columns that a telephone has no room for
-DECISIVE = ("verdicts", "what follows here", "on digits and made data")
+DECISIVE = ("verdicts", "what follows here")
 READABLE = 490  # pixels of width that a telephone shrinks no further than words can be read
 DESCRIBED = re.compile(r'(?s)<p class="description">(?P<words>.*?)</p>')  # what an explorer is
 PNG = "data:image/png;base64,"
@@ -394,29 +394,17 @@ def _verdicts(course: list[Lesson]) -> str:
             counted = claims.counted([verdict for verdict, *_ in rows])
             by_lesson.append((lesson, len(rows), counted, rows))
     counts = {word: sum(verdict.word == word for verdict in every) for word in verdicts.WORDS}
-    checkout.with_study()
-    from study import reports
-
     names = {row.claim: f"{row.claim}: {row.name}" for row in listed} | {"id": "claim"}
-
-    def drawn_table(markdown: str, *, named: bool = True) -> str:
-        if named:  # its claims say what they are
-            markdown = re.sub(
-                r"(?m)(?<=^\| )\w+(?= \|)", lambda id: names.get(id[0], id[0]), markdown
-            )
-        return carded(drawn(pages.text_page(markdown)))
-
     concluded = claims.conclusions_table(claims.conclusions(home()), printed, listed)
-    evidence = claims.evidence(printed, listed, reports.photographed(home() / "results"))
+    # its claims say what they are
+    concluded = re.sub(r"(?m)(?<=^\| )\w+(?= \|)", lambda id: names.get(id[0], id[0]), concluded)
     return _rendered(
         "verdicts.html",
         lessons=by_lesson,
         counts=counts | {"post hoc": sum(verdict.post_hoc for verdict in every)},
         by_chance=claims.by_chance(every),
         discoveries=claims.false_discoveries(every),
-        summary=drawn_table(claims.summary(printed, listed), named=False),
-        concluded=drawn_table(concluded),
-        evidence=drawn_table(evidence),
+        concluded=carded(drawn(pages.text_page(concluded))),
     )
 
 

@@ -387,7 +387,7 @@ def test_a_spread_frame_shows_a_histogram_and_the_truth_of_each_sample(roles):
     samples = {"net": DRAWS.normal(0.3, 0.05, 300), "cure": DRAWS.uniform(-0.1, 0.3, 200)}
     truths = {"net": 0.25, "cure": 0.05}
     options = {"x_range": (0, 0.47), "x_label": "ECE", "title": "draws", "readout": "as given"}
-    frame = explorers.spread_frame(samples, truths, bins=20, roles=roles, **options)
+    frame = explorers.spread_frame(samples, truths, roles=roles, **options)
     (plot,), _ = read(frame)
     check_ranges(plot, (0, 0.47), plot.y_range)
     assert {">0<", ">0.1<", ">0.4<"} <= {*re.findall(r">[\d.]+<", frame.panels[0])}
@@ -396,7 +396,7 @@ def test_a_spread_frame_shows_a_histogram_and_the_truth_of_each_sample(roles):
     looks = roles or {name: palette.group(i, name) for i, name in enumerate(samples)}
     for name, role in looks.items():
         # what lies outside is in the first and last bar; the tallest one has nine tenths
-        counts, edges = np.histogram(samples[name].clip(0, 0.47), bins=20, range=(0, 0.47))
+        counts, edges = np.histogram(samples[name].clip(0, 0.47), bins=40, range=(0, 0.47))
         low, high = plot.y_range  # no ticks, so in pixels
         tops = (low + 0.9 * counts / counts.max() * (high - low))[counts > 0]
         ends = np.c_[edges[:-1], edges[1:]][counts > 0]
