@@ -130,7 +130,11 @@ def points(size: float) -> str:
 
 
 def sure(confidence: float) -> str:
-    """Not "100.00 %" where something is left."""
+    """Not "100.00 %" where something is left.
+
+    >>> sure(0.99996), sure(1.0)
+    ('> 99.99\\xa0%', '100.00\\xa0%')
+    """
     return f"> 99.99{PERCENT}" if 0.99995 <= confidence < 1 else percent(confidence, 2)
 
 

@@ -254,6 +254,16 @@ def test_what_lacks_truth_or_scores_gets_no_command(columns, tmp_path):
     assert "calibkit audit" not in str(refused.value)
 
 
+def test_scores_above_one_half_are_asked_about_unless_the_event_is_the_rule(tmp_path):
+    for rare, asked in ((0.05, False), (0.3, True)):
+        csv(label=(np.arange(N) >= rare * N).astype(int), p=0.5 + Q / 2)(tmp_path / "sure.csv")
+        if asked:
+            with pytest.raises(Question, match="no score in 'p' is below one half"):
+                files.read(tmp_path / "sure.csv")
+        else:
+            assert len(files.read(tmp_path / "sure.csv").labels) == N
+
+
 @pytest.mark.parametrize(
     "columns",
     [

@@ -50,3 +50,11 @@ def test_the_command_writes_a_table_with_a_column_for_each_student(tmp_path):
     ).read_text(encoding="utf-8")
     assert __main__.main(["rubric", str(tmp_path / "all")]) == 0
     assert "given" in (tmp_path / "all" / "rubric.csv").read_text(encoding="utf-8-sig")
+
+
+def test_no_cell_of_the_table_is_a_formula(tmp_path, monkeypatch):
+    one = rubrics.Rubric("00_start_here", "=title", (rubrics.Criterion("+name", 1, "-words"),))
+    monkeypatch.setattr(rubrics, "every", lambda only: [one])
+    _, fill = rubrics.write(tmp_path)
+    cells = [cell for row in csv.reader(fill.open(encoding="utf-8-sig")) for cell in row]
+    assert {"'=title", "'+name", "'-words"} <= {*cells}
