@@ -46,8 +46,8 @@ def test_the_experiment_runs_writes_and_comes_back(root, tiny, tmp_path, capsys)
         for part in ("", "steps", "temperatures")
     )
     assert "±" not in reports.shown(table[table.seed == 0]).to_string()
-    assert [*table.value.unique()] == [*captions.LOSSES]
-    assert len(table) == 2 * len(captions.LOSSES)
+    assert [*table.value.unique()] == [*captions.VALUES]
+    assert len(table) == 2 * len(captions.VALUES)
     assert table.tokens.nunique() == 1
     assert table.tokens.iloc[0] == 8 * 4 * 5  # 4 tokens and the end; the long pair is left out
     assert steps.groupby(["value", "seed"]).step.max().eq(4).all()

@@ -9,16 +9,16 @@ their own: where what they wrote before is possible, the law of the next word is
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from calibkit import losses
 from calibkit.course.experiments import strengths
+from calibkit.course.experiments.ways import changes
 from calibkit.lab import translation
 from calibkit.lab.translation import END, PAD, START, Pairs, toy
 
@@ -71,14 +71,6 @@ def exact(size: Budget, part: str, seed: int) -> Tensor:
     return toy.law(drawn(size, part, seed))
 
 
-def loss_of(way: str, strength: float) -> Callable[..., Tensor]:
-    if way == "smoothing":
-        return functools.partial(losses.label_smoothing, alpha=strength)
-    if way == "focal":
-        return functools.partial(losses.focal, gamma=strength)
-    return nn.functional.cross_entropy
-
-
 def plan(
     size: Budget,
     way: str,
@@ -97,7 +89,7 @@ def plan(
         drawn(size, "train", seed)[:sentences],
         drawn(size, "test", seed),
         exact(size, "test", seed),
-        loss=loss_of(way, USUAL[way] if strength is None else strength),
+        **changes(way, USUAL[way] if strength is None else strength),
         steps=size.steps // 2 if padded else size.steps,
         marks=size.marks,
         weight_decay=decay,

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 import torch
-from torch.nn import functional
 
-from calibkit import losses, metrics, recalibration, validate
+from calibkit import metrics, recalibration, validate
 from calibkit.course.verdicts import Verdict, judge
 from calibkit.lab import data, text, translation
 from calibkit.lab.translation import Pairs, Plan
 from study.experiment import Experiment, Measured, Result, Task, paired
+from study.photograph_grids import NAMED
 
 QUARTER = ", a quarter of the sentences"
 FEWER, FEWER_SMOOTHED = f"cross-entropy{QUARTER}", f"label smoothing .1{QUARTER}"
-LOSSES = {
-    "cross-entropy": functional.cross_entropy,
-    "label smoothing .1": functools.partial(losses.label_smoothing, alpha=0.1),
-    "focal, gamma 2": functools.partial(losses.focal, gamma=2.0),
-    FEWER: functional.cross_entropy,
-    FEWER_SMOOTHED: functools.partial(losses.label_smoothing, alpha=0.1),
-}
+VALUES = ("cross-entropy", "label smoothing .1", "focal, gamma 2", FEWER, FEWER_SMOOTHED)
 TEMPERATURES = (0.5, 0.75, 1.0, 1.5, 2.0)
 Sides = tuple[list[list[str]], list[list[str]]]  # the words of each sentence, in both languages
 
@@ -207,14 +200,14 @@ def _measured(
 def _loss(train: Pairs, value: str, seed: int):
     """Equal numbers of steps: a quarter of the sentences is passed over four times as often."""
     fewer = train[: len(train) // 4] if value.endswith(QUARTER) else train
-    return fewer, {"loss": LOSSES[value]}
+    return fewer, NAMED[value.removesuffix(QUARTER)]
 
 
 CAPTIONS = Captions(
     name="captions",
     dataset="Multi30k",
     varies="loss",
-    values=tuple(LOSSES),
+    values=VALUES,
     change=_loss,
     claim=("D8", "Multi30k: a quarter of the sentences has a larger token ECE"),
     between=("cross-entropy", FEWER),

@@ -24,10 +24,11 @@ import torch
 from calibkit import losses, mixing, validate
 from calibkit.course import checkout
 from calibkit.course.experiments import photograph_runs
+from calibkit.course.experiments.ways import changes
 from calibkit.lab import training
 from calibkit.lab.data import Predictions
 from study import classifiers, photographs
-from study.photograph_grids import LOSSES, SQUARED
+from study.photograph_grids import NAMED
 
 DATASET = "cifar10"
 SEEDS = 3
@@ -41,13 +42,13 @@ A_RUN = 240.0  # seconds, until a run of the list is stored
 
 # from the name in the table to what it changes in the recipe
 CHANGES: dict[str, dict[str, Any]] = {
-    **{name: {"loss": loss} for name, loss in (LOSSES | SQUARED).items()},
+    **{name: change for name, change in NAMED.items() if "loss" in change},
     "FLSD-532": {"loss": functools.partial(losses.flsd, gammas="5-3-2")},
     "focal, gamma 5-3-1": {"loss": losses.ScheduledFocal("5-3-1")},
     "focal, gamma 5-3-2": {"loss": losses.ScheduledFocal("5-3-2")},
-    **{f"mixup, alpha {a:g}": {"mix": functools.partial(mixing.mixup, alpha=a)} for a in ALPHAS},
+    **{f"mixup, alpha {alpha:g}": changes("mixup", alpha) for alpha in ALPHAS},
     # the halves of mixup
-    "images alone, alpha 0.3": {"mix": functools.partial(mixing.mixup, alpha=0.3, mix="inputs")},
+    "images alone, alpha 0.3": changes("mixup of inputs", 0.3),
     "labels alone, alpha 0.3": {"mix": functools.partial(mixing.mixup, alpha=0.3, mix="labels")},
 }
 HALVES = ("images alone, alpha 0.3", "labels alone, alpha 0.3")

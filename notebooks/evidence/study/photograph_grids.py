@@ -8,32 +8,35 @@ from dataclasses import replace
 from typing import Any, Literal, get_args
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from calibkit import augmentation, curation, losses, metrics, mixing, prioritization
+from calibkit import augmentation, curation, losses, metrics, prioritization
+from calibkit.course.experiments.ways import changes
 from calibkit.lab import sweep
 from calibkit.lab.data import Dataset
 from study import photographs
 from study.photographs import BY_TARGET, DEEP, DEPTHS, HALF, Photographs
 
-LOSSES: dict[str, Callable[..., Tensor]] = {
-    "cross-entropy": nn.functional.cross_entropy,
-    "focal, gamma 1": functools.partial(losses.focal, gamma=1.0),
-    "focal, gamma 2": functools.partial(losses.focal, gamma=2.0),
-    "focal, gamma 3": functools.partial(losses.focal, gamma=3.0),
-    "FLSD-53": losses.flsd,
-    "label smoothing .05": functools.partial(losses.label_smoothing, alpha=0.05),
-    "label smoothing .1": functools.partial(losses.label_smoothing, alpha=0.1),
-    "confidence penalty .1": functools.partial(losses.confidence_penalty, weight=0.1),
-    "Brier": losses.brier,
-    "MMCE, weight 2": functools.partial(losses.mmce, weight=2.0),
+# By their names in tables, ways of training at one strength. MMCE is weighed twice: as its own
+# authors do, and squared, as those of focal loss do.
+_NAMED = {
+    "cross-entropy": ("cross-entropy", 0.0),
+    **{f"focal, gamma {gamma:g}": ("focal", gamma) for gamma in (1.0, 2.0, 3.0)},
+    "FLSD-53": ("FLSD-53", 0.0),
+    "label smoothing .05": ("smoothing", 0.05),
+    "label smoothing .1": ("smoothing", 0.1),
+    "confidence penalty .1": ("penalty", 0.1),
+    "Brier": ("Brier", 0.0),
+    "MMCE, weight 2": ("MMCE, weighted", 2.0),
+    "MMCE, squared, weight 2": ("MMCE, squared", 2.0),
+    "mixup, alpha .1": ("mixup", 0.1),
+    "mixup, alpha 1": ("mixup", 1.0),
 }
-# as the authors of focal loss weigh it; the one above is that of its own authors, twice
-SQUARED = {"MMCE, squared, weight 2": functools.partial(losses.mmce, weight=2.0, variant="squared")}
+NAMED = {name: changes(*way) for name, way in _NAMED.items()}
 # beside cross-entropy, the losses that its authors compare focal loss with
-BASELINES = ("label smoothing .05", "Brier", *SQUARED)
-FOCAL = tuple(LOSSES)[:5]
-SOFT = ("cross-entropy", *tuple(LOSSES)[5:])
+BASELINES = ("label smoothing .05", "Brier", "MMCE, squared, weight 2")
+FOCAL = tuple(NAMED)[:5]
+SOFT = ("cross-entropy", *tuple(NAMED)[5:10])
 AUGMENTATIONS = {
     "none": None,
     "crops": functools.partial(augmentation.crop_flip, flip=False),
@@ -49,9 +52,9 @@ PARTS = {
 }
 WAYS: dict[str, dict[str, Any]] = {  # strengths between those of Tata et al. 2022
     "cross-entropy": {},
-    "label smoothing": {"loss": functools.partial(losses.label_smoothing, alpha=0.05)},
-    "mixup": {"mix": functools.partial(mixing.mixup, alpha=0.15)},
-    "focal": {"loss": functools.partial(losses.focal, gamma=3.0)},
+    "label smoothing": changes("smoothing", 0.05),
+    "mixup": changes("mixup", 0.15),
+    "focal": changes("focal", 3.0),
 }
 WHO: dict[str, Callable[[float], prioritization.Selection]] = {
     "entropy": prioritization.MaxEntropy,
@@ -79,7 +82,6 @@ CURED = tuple(  # without a cure, and with one
 )
 PEOPLE = {"three votes": "aggregate", "one person": "random1", "worst": "worst"}
 A_LITTLE = "mixup, alpha .1"
-MIXUPS = {A_LITTLE: 0.1, "mixup, alpha 1": 1.0}
 # Mukhoti et al. 2020; the weight decay is that of the authors' code, the paper's text has none
 MUKHOTI = {"epochs": 350, "milestones": (150 / 350, 250 / 350), "weight_decay": 5e-4}
 ON_TINY = {"epochs": 100, "milestones": (40 / 100, 60 / 100), "batch_size": 64}  # appendix E
@@ -126,19 +128,18 @@ def _form(train: Dataset, kind: str, seed: int):
     return train, form(*FORMS[kind])
 
 
+def named(train: Dataset, name: str, seed: int):
+    """A change to one of `NAMED`."""
+    return train, NAMED[name]
+
+
 def _mixup(train: Dataset, alpha: float, seed: int):
-    return train, {"mix": functools.partial(mixing.mixup, alpha=alpha) if alpha else None}
+    return train, changes("mixup", alpha) if alpha else {}
 
 
 def _chosen(train: Dataset, value: str, seed: int):
     way, share, who = CHOSEN[value]
     return train, WAYS[way] | ({"select": WHO[who](share)} if who else {})
-
-
-def _loss_or_mixup(train: Dataset, name: str, seed: int):
-    if name in MIXUPS:
-        return _mixup(train, MIXUPS[name], seed)
-    return train, {"loss": (LOSSES | SQUARED)[name]}
 
 
 def _size(train: Dataset, fraction: float, seed: int):
@@ -199,7 +200,7 @@ def _imbalance(train: Dataset, value: str, seed: int):
     shape, rho, way = IMBALANCES[value]
     classes = train.num_classes
     thin = curation.imbalance(train.labels, rho, seed=seed, kind=shape, classes=classes)
-    thinned, loss = train[thin.indices], LOSSES.get(way, nn.functional.cross_entropy)
+    thinned, loss = train[thin.indices], NAMED.get(way, NAMED["cross-entropy"])["loss"]
     if way == "sampling":
         thinned = thinned[curation.resample(thinned.labels, seed=seed, strategy="oversample")]
     elif way in WEIGHTS:
@@ -233,7 +234,7 @@ _IN_ORDER = {
         varies="loss",
         values=FOCAL,
         values_at={"laptop": ("cross-entropy", "focal, gamma 3")},
-        change=changing("loss", LOSSES),
+        change=named,
         claim=("F5", "focal loss with gamma 3 gives a smaller ECE than cross-entropy"),
         between=("cross-entropy", "focal, gamma 3"),
         expect="below",
@@ -320,7 +321,7 @@ _IN_ORDER = {
     "soft": Photographs(
         varies="loss",
         values=SOFT,
-        change=changing("loss", LOSSES),
+        change=named,
         claim=("T2", "label smoothing .05 gives a smaller ECE than cross-entropy"),
         between=("cross-entropy", "label smoothing .05"),
         expect="below",
@@ -331,7 +332,7 @@ _IN_ORDER = {
     "rivals": Photographs(
         varies="cure",
         values=(A_LITTLE, *SOFT[:4]),
-        change=_loss_or_mixup,
+        change=named,
         claim=("X4", "label smoothing .1 gives a larger ECE than mixup with alpha .1"),
         between=(A_LITTLE, "label smoothing .1"),
         source="plots only (Thulasidasan et al. 2019)",
@@ -399,9 +400,16 @@ _IN_ORDER = {
     ),
     "strange": Photographs(
         varies="cure",
-        values=("cross-entropy", "focal, gamma 3", "FLSD-53", *BASELINES, *MIXUPS),
+        values=(
+            "cross-entropy",
+            "focal, gamma 3",
+            "FLSD-53",
+            *BASELINES,
+            A_LITTLE,
+            "mixup, alpha 1",
+        ),
         values_at={"laptop": ("cross-entropy", "FLSD-53", A_LITTLE)},
-        change=_loss_or_mixup,
+        change=named,
         shows=photographs.strange_images,
         strangers=LETTERS,
         measures=photographs.on_strange_images,
@@ -459,7 +467,7 @@ _IN_ORDER = {
     "elsewhere": Photographs(
         varies="cure",
         values=("cross-entropy", "FLSD-53", A_LITTLE),
-        change=_loss_or_mixup,
+        change=named,
         strangers=STRANGERS,
         measures=photographs.on_images_from_elsewhere,
         claim=(

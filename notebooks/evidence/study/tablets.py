@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import replace
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from calibkit import curation, losses, mixing
+from calibkit import curation
 from calibkit.course import scale
 from calibkit.course.experiments import pharmacy
+from calibkit.course.experiments.ways import changes
 from calibkit.lab import data, training
 from calibkit.lab.data import Dataset
 
@@ -49,11 +48,11 @@ def way(size: scale.Budget, name: str, seed: int) -> training.Trial:
         return pharmacy.trial(size, seed, learn=kept[: size.train])
     if name in MEMBERS:
         return replace(pharmacy.trial(size, seed), seed=1000 * (1 + MEMBERS.index(name)) + seed)
-    options: dict[str, dict[str, Any]] = {
+    options = {
         "03 as trained": {},
-        "09 smoothing": {"loss": functools.partial(losses.label_smoothing, alpha=0.1)},
-        "11 focal loss": {"loss": functools.partial(losses.focal, gamma=3.0)},
-        "12 mixup": {"mix": functools.partial(mixing.mixup, alpha=1.0)},
+        "09 smoothing": changes("smoothing", 0.1),
+        "11 focal loss": changes("focal", 3.0),
+        "12 mixup": changes("mixup", 1.0),
         "weight decay": {"weight_decay": 1e-2},
     }
     return pharmacy.trial(size, seed, **options[name])
