@@ -222,7 +222,7 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# To 39 %: Eve is right about a good part of it, and not about all. The first count shows where Ada is right: even on images with the shares of the
+# To 39 %: Eve is right about a good part of it, and not about all. (The exact posterior is not at 0 on the images of *one* digit either: they are chosen by what it cannot see.) The first count shows where Ada is right: even on images with the shares of the
 # training set, the network is 95 % sure and 88 % right. It saw too few images, and is too sure.
 #
 # </details>

@@ -331,11 +331,6 @@ pd.DataFrame.from_dict(bill, orient="index")
 #
 # *All that follows may be left out. Next: [15 Text](15_text.ipynb).*
 #
-# ### As long as the authors
-#
-# Against all images *for as many epochs* (fifty days, not in the table), time does not save Ben's tenth. At the authors' 200 epochs, noise 0.4, over ten fresh seeds with a tuned weight decay ([claims](claims.md)), its
-# ECE is larger by 4.4 points, as they say (HOLDS), but it also loses 2.0 points of accuracy, where they lose 0.9 (REVERSED).
-#
 # ### Exercise: what a choice costs
 #
 # *Difficulty: easy · importance: medium · 6 minutes*
