@@ -8,12 +8,8 @@ import pytest
 from scipy.special import expit, logit
 
 import calibkit
-from calibkit.__main__ import main
-from calibkit.auditing import audit_files, export, files
+from calibkit.auditing import audit_files, files
 from calibkit.auditing.costs import Costs
-from tests.auditing.test_export import SCHEMA
-
-jsonschema = pytest.importorskip("jsonschema")
 
 N = 1200
 _random = np.random.default_rng(3)
@@ -87,26 +83,12 @@ def test_three_layouts_give_the_same_audit(tmp_path):
     assert measures["gap"].value == pytest.approx(SAID.mean() - RIGHT.mean())
 
 
-@pytest.mark.parametrize(
-    ("said", "right"),
-    [("confidence", "correct"), ("prob", "right"), ("p", "is_correct"), ("probability", "acc"),
-     ("conf", "score")],
-)  # fmt: skip
-def test_the_usual_names_with_and_without_texts(tmp_path, said, right):
-    check(written(tmp_path / "a.jsonl", question=QUESTIONS, **{said: SAID, right: RIGHT}))
+def test_what_is_right_goes_before_labels_beside_it(tmp_path):
     texts = {"target": TARGET, "prediction": PREDICTED, "category": SUBJECT}
-    given = check(written(tmp_path / "b.jsonl", **texts, **{said: SAID, right: RIGHT == 1}))
-    assert given.note.startswith(f"labels from {right!r}, scores from {said}; ")
-
-
-def test_a_score_of_0_and_1_judges_where_texts_and_labels_of_two_values_stand_beside(tmp_path):
+    given = check(written(tmp_path / "b.jsonl", **texts, prob=SAID, right=RIGHT == 1))
+    assert given.note.startswith("labels from 'right', scores from prob; ")
     yes = np.where(_random.random(N) < 0.5, "yes", "no")
     check(written(tmp_path / "a.jsonl", confidence=SAID, score=RIGHT, target=yes))
-    texts = {"target": TARGET, "prediction": TARGET}
-    check(written(tmp_path / "b.jsonl", confidence=SAID, score=RIGHT, **texts))
-    holes = written(tmp_path / "c.jsonl", confidence=SAID, score=[None, *map(bool, RIGHT[1:])])
-    with pytest.raises(ValueError, match="1 of 1200 rows lack"):
-        files.read(holes)
 
 
 # --- what is asked ---
@@ -228,19 +210,6 @@ def test_a_map_that_falls_reaches_no_threshold():
 def test_a_wrong_answer_must_cost_more_than_looking_it_up(costs):
     with pytest.raises(ValueError, match="costs of answers are of looking one up and then"):
         calibkit.audit(SAID, RIGHT, kind="confidence", costs=costs)
-
-
-def test_the_command_writes_page_and_numbers(tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    path = harness(tmp_path / "answers.jsonl")
-    asked = ["--groups", "subject", "--costs", "1", "5", "--json", "a.json"]
-    assert main(["audit", path.name, *asked]) == 0
-    assert "answers: 1,200 samples\n" in capsys.readouterr().out
-    held = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
-    jsonschema.validate(held, SCHEMA)
-    assert [m["model"] for m in held["deferral"]["models"]] == ["as it is", "temperature", "Platt"]
-    assert "deferral" not in export.numbers(audit_files(path))
-    assert "Which answers to look up" in (tmp_path / "audit.html").read_text(encoding="utf-8")
 
 
 # --- a second model ---

@@ -24,6 +24,9 @@ AUDITS = {
     "clusters": lambda: calibkit.audit(TWO, OF_TWO, clusters=np.arange(600) // 2),
     "perfect": lambda: calibkit.audit(FOUR, FOUR.argmax(1)),
     "costs": lambda: calibkit.audit(TWO, OF_TWO, costs=(1, 20)),
+    "answers": lambda: calibkit.audit(
+        FOUR.softmax(1).amax(1), FOUR.argmax(1) == OF_FOUR, kind="confidence", costs=(1, 5)
+    ),
     "impossible": lambda: calibkit.audit(probs=IMPOSSIBLE, labels=[0, 1, 0] * 33 + [1]),
 }
 
@@ -34,6 +37,7 @@ def test_the_json_keeps_to_its_schema(name, tmp_path):
     path = found.write_json(tmp_path / "audit.json")
     held = json.loads(path.read_text(encoding="utf-8"), parse_constant=pytest.fail)
     jsonschema.Draft202012Validator(SCHEMA).validate(held)
+    assert ("deferral" in held) == (name == "answers")
 
 
 def test_the_json_has_the_audits_numbers():

@@ -79,13 +79,6 @@ def test_p_is_written_as_at_most_a_thousandth():
 # --- against others ---
 
 
-def test_a_share_has_wilsons_interval():
-    hits = torch.tensor([1.0] * 37 + [0.0] * 13).double()
-    own = intervals.of_share(units_of(50), hits, 0.9)
-    low, high = metrics.wilson_interval([37], [50], level=0.9)
-    assert own == pytest.approx((low.item(), high.item()))
-
-
 def test_a_mean_has_nearly_the_interval_of_the_bca_bootstrap():
     values = np.random.default_rng(0).exponential(size=200)
     own = intervals.of_mean(units_of(200), torch.from_numpy(values), 0.9)
@@ -107,18 +100,6 @@ def test_the_spread_of_bins_is_that_of_resamples():
     covariance = np.cov(np.array([part.numpy() for part in drawn_sums]).T)
     own = spread.root.T @ spread.root
     assert own == pytest.approx(covariance, abs=0.15 * np.abs(covariance).max())
-
-
-def test_clusters_of_one_row_spread_like_rows():
-    z, labels = drawn(300, 3)
-    rows = calibkit.audit(z, labels).rows
-    index, gap = (rows.confidence * 4).long(), rows.confidence - rows.correct.double()
-    parts = [
-        intervals.spread_of(units, [(gap, index)], 5, np.random.default_rng(0), 10)
-        for units in (units_of(300), units_of(300, clusters=np.arange(300)))
-    ]
-    one, other = (part.root.T @ part.root for part in parts)
-    assert other == pytest.approx(one * 300 / 299, abs=1e-12)
 
 
 def test_a_row_moves_the_aurc_by_its_influence():
@@ -170,10 +151,8 @@ def test_every_interval_that_is_printed_covers_in_a_simulation(kind):
     for error in (0.0, 0.04, -0.08):
         of = coverage.population(classes, spread, error, rows=50_000)
         for n in (200, 1000):
-            counts = coverage.counted(of, kind, error, n, range(60))
-            for name in {key[0] for key, _ in counts}:
+            for name, hits in coverage.counted(of, n, range(60)).items():
                 measure, _, paired = name.partition(" ")
                 if intervals.covers(measure, classes, n, 0.95, paired=bool(paired)):
-                    key = (name, kind, error, n, 0.95)
-                    share = counts[key, "covered"] / counts[key, "draws"]
-                    assert share >= 0.95 - 0.05 - 3 * (0.95 * 0.05 / 60) ** 0.5, (key, share)
+                    least = 0.95 - 0.05 - 3 * (0.95 * 0.05 / 60) ** 0.5
+                    assert np.mean(hits) >= least, (name, error, n)

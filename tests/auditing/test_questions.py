@@ -354,21 +354,15 @@ SORTS = np.array(["retail", "SME", "card"])[np.arange(N) % 3]
     ("column", "values", "offered"),
     [
         ("patient_id", np.arange(N) // 4, "--cluster patient_id if its rows belong together"),
-        ("Subject", np.arange(N) // 4, "--cluster Subject if its rows belong together"),
-        ("sessionID", np.arange(N) // 4, "--cluster sessionID if its rows belong together"),
         ("Kundennr", 700 + np.arange(N) // 4, "--cluster Kundennr if its rows belong together"),
-        ("cust", 700 + np.arange(N) // 4, "--cluster cust if its rows belong together"),
         ("debtor", 1_000_000 + np.arange(N) // 4, "--cluster debtor if its rows belong together"),
         ("wer", [f"P{k // 4:03d}" for k in range(N)], "--cluster wer if its rows belong together"),
         ("wer", [f"P{k:03d}" for k in range(N)], ""),  # each once
         ("stand", np.arange(20240101, 20240101 + N) // 4 * 4, ""),  # a date
         ("bureau_score", 700 + np.arange(N) // 4, ""),
-        ("segment", SORTS, "--groups segment judges each segment"),
         ("Art der Kunden", SORTS, "--groups 'Art der Kunden' judges each Art der Kunden"),
         ("age_band", SORTS, "--groups age_band judges each age_band"),
         ("age", 20 + np.arange(N) // 4, ""),
-        ("region", np.arange(N) % 4, "--groups region judges each region"),
-        ("fold", np.arange(N) % 4, ""),
         ("prediction", DECIDED, ""),
     ],
 )  # fmt: skip
