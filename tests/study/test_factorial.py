@@ -5,10 +5,9 @@ import dataclasses
 import pandas as pd
 import pytest
 import torch
-from study import factorial
+from study import factorial, register
 
 from calibkit import metrics
-from calibkit.course import register
 from calibkit.lab import sweep
 
 LISTED = register.read()

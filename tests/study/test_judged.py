@@ -5,9 +5,9 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
-from study import factorial, judged
+from study import factorial, judged, register
 
-from calibkit.course import checkout, register
+from calibkit.course import checkout
 
 LISTED = register.read()
 SEEDS = factorial.seeds(LISTED.data["digits"])

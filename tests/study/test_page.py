@@ -4,10 +4,10 @@ import re
 
 import pandas as pd
 import pytest
-from study import page
+from study import page, register
 from study.judged import over_epochs
 
-from calibkit.course import checkout, register
+from calibkit.course import checkout
 
 LISTED = register.read().claims
 

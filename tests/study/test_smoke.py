@@ -4,9 +4,7 @@ import dataclasses
 
 import pandas as pd
 import pytest
-from study import factorial, judged, page
-
-from calibkit.course import register
+from study import factorial, judged, page, register
 
 pytestmark = pytest.mark.slow
 

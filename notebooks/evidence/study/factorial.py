@@ -25,12 +25,12 @@ from scipy import optimize
 from torch import Tensor
 
 from calibkit import metrics
-from calibkit.course import checkout, register
+from calibkit.course import checkout
 from calibkit.course.experiments import notes, strengths
 from calibkit.course.experiments.ways import changes
 from calibkit.lab import data, models, sweep, training
 from calibkit.prioritization import MaxEntropy
-from study import night_runs
+from study import night_runs, register
 
 IMAGES, TEST = 1_500, 10_000
 REVISION = night_runs.revision()  # of the code as it was loaded

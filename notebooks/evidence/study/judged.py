@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calibkit.course import checkout, claims, register, verdicts
-from study import cures, factorial, night_runs
+from calibkit.course import checkout, claims, verdicts
+from study import cures, factorial, night_runs, register
 
 NAME = "verdicts.csv"
 WAITING = "not run yet"  # in place of a word

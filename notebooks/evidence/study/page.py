@@ -18,9 +18,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from calibkit.course import checkout, claims, register
+from calibkit.course import checkout, claims
 from calibkit.course.verdicts import interval
 from calibkit.pictures import palette
+from study import register
 from study.judged import NAME, WAITING, counts, over_epochs
 
 START, END = "<!-- the register -->", "<!-- end of the register -->"

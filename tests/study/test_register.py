@@ -5,8 +5,9 @@ import re
 
 import numpy as np
 import pytest
+from study import register
 
-from calibkit.course import checkout, claims, register
+from calibkit.course import checkout, claims
 
 LISTED = register.read()
 JITTER = np.array([-0.002, -0.001, 0.0, 0.001, 0.002])  # half of the 98.75 % interval is .0030
