@@ -234,6 +234,15 @@ def test_mmce_squared_divides_each_pair_twice():
     assert found < losses.mmce_penalty(logits, target).item() / 5
 
 
+@pytest.mark.parametrize("hit", [True, False])
+def test_mmce_squared_asks_nothing_of_one_sided_batches(hit):
+    logits = torch.tensor([[2.0, 0.0], [1.0, 0.0]], dtype=torch.float64, requires_grad=True)
+    penalty = losses.mmce_penalty(logits, torch.tensor([1 - hit] * 2), variant="squared")
+    assert penalty.item() < 1e-100
+    (gradient,) = torch.autograd.grad(penalty, logits)
+    assert gradient.abs().max() == 0
+
+
 # --- focal loss ------------------------------------------------------------------------------
 
 
@@ -552,6 +561,7 @@ def test_bad_class_weights(call, refused):
     losses.class_balanced_weights([3, 0, 1]) -> ValueError: ...positive, got 0 in class 1
     losses.inverse_frequency_weights([3, -2]) -> ValueError: ...positive, got -2 in class 1
     losses.inverse_frequency_weights([True, True]) -> TypeError: counts must be real numbers
+    losses.class_balanced_weights([1, 2], beta=1.0) -> ValueError: beta must lie in
     losses.scheduled_gamma(5, 5) -> ValueError: epoch must be in [0, 4]
     losses.scheduled_gamma(0, 5, gammas="5-3") -> ValueError: gammas must be one of '5-3-1', '5-3-2'
 """)
