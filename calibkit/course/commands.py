@@ -119,7 +119,8 @@ def _reproduce(options) -> int:
     if options.name == [experiments.networks.NAME]:
         seeds = all_networks.SEEDS[: options.seeds]
         table = all_networks.run(options.scale, seeds, **chosen("device", "jobs"))
-        print(all_networks.write(table, folder).read_text(encoding="utf-8"))
+        print(experiments.networks.kappas(table).round(3).to_string(index=False))
+        print(f"the table: {all_networks.write(table, folder).resolve()}")
         return 0
     if options.name == [experiments.photograph_runs.NAME]:
         named = chosen("seeds", "network", "jobs", "root", "device")
@@ -127,8 +128,9 @@ def _reproduce(options) -> int:
     for name in photograph_grids.EXPERIMENTS if options.name == ["all"] else options.name:
         named = chosen("dataset", "network", "vectors", "root", "device", "jobs")
         seeds = None if options.seeds is None else range(options.seeds)
-        page = reports.write(engine.run(name, options.scale, seeds=seeds, **named), folder)
-        print(page.read_text(encoding="utf-8"))
+        done = engine.run(name, options.scale, seeds=seeds, **named)
+        path = reports.write(done, folder)
+        print(f"{reports.told(done)}\n\nthe table: {path.resolve()}")
     return 0
 
 

@@ -79,15 +79,13 @@ def test_the_command_line_trains_writes_and_prints(name, root, capsys, monkeypat
     said = capsys.readouterr().out
     experiment = texts.TEXTS[name]
     assert f"{experiment.claim[0]} " in said
-    train, calibration, test = SIZES[name]
-    assert f"{train} training, {calibration} calibration, {test} test" in said
     kept = pd.read_csv(root / "out" / "laptop" / f"text-{name}.csv")
     assert len(kept) == 2 * len(experiment.values)
     assert len(kept.columns) == 17
     assert kept.notna().all(axis=None)
     steps = reports.verdicts("text", kept, dataset=name)
     assert len(steps) == len(experiment.values) - 1
-    assert all(f"- {step}" in said for step in steps)
+    assert all(str(step) in said for step in steps)
     (root / "notebooks" / "source").mkdir(parents=True)
     (root / "out").rename(root / "notebooks" / "results")
     monkeypatch.chdir(root)
@@ -102,7 +100,6 @@ def test_word_vectors_of_a_file_are_where_the_training_starts(root):
     one = {"values": ["no mixup"], "seeds": [0], "root": root, "progress": False}
     done = engine.run("text", dataset="trec", vectors=path, **one)
     trial = done.outcomes[0].trial
-    assert "which start from a file" in reports.report(done)
     start = trial.model().body.words.weight
     _, vocabulary = texts.text_splits("trec", done.task.setting, 0, root)
     assert start[vocabulary.numbers["moon"]].tolist() == [1, 2, 3]

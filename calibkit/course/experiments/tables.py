@@ -48,7 +48,7 @@ def on_photographs(
     """One row a run of the experiment, for a lesson: trained at "gpu" and "paper", else as stored.
 
     A laptop would need hours: at the other scales this is the table under notebooks/results/night,
-    or /laptop where there is none, with its hardware and n beside it. Raises as `stored` does.
+    or /laptop where there is none. Raises as `stored` does.
     """
     if scale in ("gpu", "paper"):
         checkout.with_study()

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
-import torch
 from torch import Tensor
 
 from calibkit import metrics, validate
 from calibkit.course.experiments import photograph_runs
-from calibkit.course.experiments.networks import BINS, DIAGRAM, FOLDER, KEYS, NAME, kappas
+from calibkit.course.experiments.networks import BINS, DIAGRAM, FOLDER, KEYS, NAME
 from calibkit.course.experiments.tables import stored as stored_table
 from calibkit.course.scale import budget
 from calibkit.lab import sweep, training
@@ -197,39 +195,8 @@ def _epochs(history: pd.DataFrame, seed: int) -> list[list]:
 
 
 def write(table: pd.DataFrame, folder: Path) -> Path:
-    """Keep the table as FOLDER/plane/networks.csv, and its page beside it; returns the page."""
-    target = Path(folder) / FOLDER
-    target.mkdir(parents=True, exist_ok=True)
-    table.to_csv(target / f"{NAME}.csv", index=False, lineterminator="\n")
-    page = target / f"{NAME}.md"
-    page.write_text(report(table), encoding="utf-8")
-    return page
-
-
-def report(table: pd.DataFrame) -> str:
-    """A page in Markdown: how the numbers came about, and kappa value by value."""
-    lines = [
-        "# All networks of the course in the plane",
-        "",
-        f"{len(table):,} networks, three fresh seeds each. *Lost*: training accuracy (training "
-        "labels, evaluation mode, no augmentation) minus accuracy on new data with the same kind "
-        "of labels. *Claimed*: mean confidence on the new data minus that accuracy. *Kappa*: "
-        "claimed over lost, with Fieller's 95 % interval over the seeds; none where less than 5 % "
-        "is lost. Photographs and MNIST: the stored nights, whose training accuracy is that of the "
-        "last epoch as it was met (with weight decay: measured at the end).",
-        "",
-        f"Versions: Python {platform.python_version()}, torch {torch.__version__}; CPU "
-        f"{platform.machine()}, 1 thread.",
-        "",
-        f"Again: `python -m calibkit reproduce {NAME}`",
-        "",
-    ]
-    for (lesson, changed), part in kappas(table).groupby(["lesson", "changed"], sort=False):
-        lines += [f"## {lesson} {changed}", "", "| group | value | lost | claimed | kappa |"]
-        lines += ["|---|---|---|---|---|", *(_line(one) for one in part.itertuples()), ""]
-    return "\n".join(lines)
-
-
-def _line(one) -> str:
-    told = "" if one.kappa != one.kappa else f"{one.kappa:.2f} [{one.low:.2f}, {one.high:.2f}]"
-    return f"| {one.group} | {one.value} | {one.lost:.3f} | {one.claimed:+.3f} | {told} |"
+    """Keep the table as FOLDER/plane/networks.csv; returns its path."""
+    path = Path(folder) / FOLDER / f"{NAME}.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    table.to_csv(path, index=False, lineterminator="\n")
+    return path

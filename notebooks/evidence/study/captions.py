@@ -13,7 +13,7 @@ from calibkit import metrics, recalibration, validate
 from calibkit.course.verdicts import Verdict, judge
 from calibkit.lab import data, text, translation
 from calibkit.lab.translation import Pairs, Plan
-from study.experiment import Experiment, Measured, Result, Task, paired
+from study.experiment import Experiment, Measured, Task, paired
 from study.photograph_grids import NAMED
 
 QUARTER = ", a quarter of the sentences"
@@ -48,13 +48,7 @@ class Captions(Experiment):
 
     settings = SETTINGS
     default_dataset = "Multi30k"
-    command_options = "--scale {scale}"
     least_seeds = 3
-    shares_cpu = True
-    footnote = (
-        "Seeds: {seeds} (mean ± standard deviation where there are several), {table.tokens[0]} "
-        "test tokens, BLEU of {setting.translated} test sentences."
-    )
 
     def prepare(self, task: Task, seed: int) -> tuple[Pairs, Pairs, Pairs, list[str]]:
         """Training pairs drawn by the seed, validation and test pairs, in the training's words.
@@ -115,18 +109,6 @@ class Captions(Experiment):
             steps += [{**setting, **row} for row in run.rows]
         parts = {"temperatures": pd.DataFrame(temperatures), "steps": pd.DataFrame(steps)}
         return runs, pd.DataFrame(rows), parts
-
-    def training_points(self, result: Result) -> list[str]:
-        """The sentences and the network."""
-        setting = result.task.setting
-        return [
-            f"Data: {setting.sentences} of the 29,000 training pairs, German to English, at most "
-            f"{setting.longest} tokens a side, lower case, at most {setting.words} words a "
-            "language, each seen twice; the rest is `<unk>`, a word like others for ECE and "
-            "accuracy. BLEU is against the true words",
-            f"Network and training: 2 + 2 layers of width {setting.width}, dropout .1, "
-            f"{setting.steps} steps of 64 pairs for all, AdamW 2e-3, one cycle",
-        ]
 
     def main_verdicts(self, table: pd.DataFrame) -> list[Verdict]:
         """T of the least NLL after the two softer losses, and the ECE after fewer sentences."""
@@ -212,8 +194,4 @@ CAPTIONS = Captions(
     claim=("D8", "Multi30k: a quarter of the sentences has a larger token ECE"),
     between=("cross-entropy", FEWER),
     compared=("ece", "token ECE"),
-    source="WMT 2014 English to German, a large transformer: highest test BLEU over all T "
-    "26.33 (cross-entropy), 26.36 (label smoothing), 26.39 (focal loss); best T 1 for the last "
-    "two (Mukhoti et al. 2020, appendix K). IWSLT 2014, curves without numbers (Dataset "
-    "Curation Beyond Accuracy, figure 6)",
 )

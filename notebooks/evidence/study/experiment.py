@@ -59,7 +59,6 @@ class Experiment:
         not hidden behind its ends; else of each value against the first in `between`, unless
         `steps` names the pairs. A step to a value in `other_claims` has another claim's id.
     compared: a column of the table of runs, and what it is called.
-    source: what the source found.
     values_at: the values that a scale runs, where it does not run all.
     setting_changes: what differs from a scale's setting, or from its recipe, by scale.
     dataset_changes: what differs from that on a dataset, by scale and dataset.
@@ -75,7 +74,6 @@ class Experiment:
     ordered: bool = False
     steps: tuple[tuple[Any, Any], ...] = ()
     other_claims: Mapping[Any, str] = field(default_factory=dict)
-    source: str
     values_at: Mapping[str, tuple] = field(default_factory=dict)
     setting_changes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     dataset_changes: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
@@ -85,14 +83,8 @@ class Experiment:
     settings: ClassVar[Mapping[str, Any]]  # by scale; each has a number of `seeds`
     default_dataset: ClassVar[str | None] = None  # file names leave it out
     options: ClassVar[tuple[str, ...]] = ()  # of "dataset" (any prepared one), "network", "vectors"
-    command_options: ClassVar[str] = "--scale {scale} --dataset {dataset}"
     step_statement: ClassVar[str] = "{of} at {varies} {value} is {larger} than at {than}"
     least_seeds: ClassVar[int] = 2  # below which nothing is judged
-    shares_cpu: ClassVar[bool] = False  # whether runs share a CPU, with one thread each
-    footnote: ClassVar[str] = (  # what a report says below its table
-        "Mean ± standard deviation over {seeds} seeds. Training accuracy is that of the last epoch "
-        "as it was met"
-    )
 
     def grid(self, scale: str) -> tuple:
         """The values that a scale runs."""
@@ -111,10 +103,6 @@ class Experiment:
         """
         raise NotImplementedError
 
-    def training_points(self, result: Result) -> list[str]:
-        """What a report says of the data and of the training, a point each."""
-        raise NotImplementedError
-
     def main_verdict(self, table: pd.DataFrame) -> Verdict:
         """The claim, judged by the paired differences of a table of runs."""
         differences = paired(table, self.compared[0], *self.between)
@@ -125,7 +113,7 @@ class Experiment:
         return self.compared[0] in AS_TRAINED
 
     def main_verdicts(self, table: pd.DataFrame) -> list[Verdict]:
-        """What a report says before the steps."""
+        """What is said before the steps."""
         return [self.main_verdict(table)]
 
     def step_verdicts(self, table: pd.DataFrame) -> list[Verdict]:

@@ -110,14 +110,6 @@ def _network(train: Dataset, network: str, seed: int):
     return train, {} if network == DEEP else {"network": network}
 
 
-def _own_settings() -> str:
-    told = [
-        f"{kind} ({network}) lr {rate:g} and weight decay {decay:g}"
-        for kind, (network, rate, decay) in FORMS.items()
-    ]
-    return f"AdamW (cosine after a fifth of the epochs), {', '.join(told)}"
-
-
 def form(network: str, rate: float, decay: float) -> dict[str, Any]:
     """How an architecture is trained: as transformers usually are, each at its own settings."""
     options = {"optimizer": "adamw", "lr": rate, "weight_decay": decay}
@@ -227,7 +219,6 @@ _IN_ORDER = {
         claim=("D3", "label noise .4 gives a larger ECE than none"),
         between=(0.0, 0.4),
         ordered=True,
-        source="curves only (Dataset Curation Beyond Accuracy, figure 2)",
         setting_changes={},
     ),
     "focal": Photographs(
@@ -238,9 +229,6 @@ _IN_ORDER = {
         claim=("F5", "focal loss with gamma 3 gives a smaller ECE than cross-entropy"),
         between=("cross-entropy", "focal, gamma 3"),
         expect="below",
-        source="table 1, all datasets and networks: T, by a grid on ECE, 2.0 to 2.8 for "
-        "cross-entropy and MMCE, mostly .9 to 1.1 for sample-dependent focal loss (Mukhoti et al. "
-        "2020, section 5); the T above minimises the NLL",
         setting_changes=HALF | {"paper": MUKHOTI},
         dataset_changes={("paper", "tiny-imagenet"): ON_TINY},
     ),
@@ -252,8 +240,6 @@ _IN_ORDER = {
         claim=("X1", "mixup with alpha .1 gives a smaller ECE than none"),
         between=(0.0, 0.1),
         expect="below",
-        source="ResNet-34, CIFAR-10, alpha .1: ECE 4.1 to 2.1 %, accuracy 94.1 to 95.1 % "
-        "(Tata et al. 2022, table 1)",
         setting_changes=POSTER,
     ),
     "size": Photographs(
@@ -264,7 +250,6 @@ _IN_ORDER = {
         claim=("D1", "a tenth of the images gives a larger ECE than all, at equal steps"),
         between=(1.0, 0.1),
         ordered=True,
-        source="curves only (Dataset Curation Beyond Accuracy, figure 4)",
     ),
     "augmentation": Photographs(
         varies="augmentation",
@@ -272,7 +257,6 @@ _IN_ORDER = {
         change=changing("augment", AUGMENTATIONS),
         claim=("D2", "without crops and flips ECE is larger than with both"),
         between=("crops and flips", "none"),
-        source="curves only (Dataset Curation Beyond Accuracy, figure 5)",
         setting_changes={},
     ),
     "people": Photographs(
@@ -282,8 +266,6 @@ _IN_ORDER = {
         people=PEOPLE,
         claim=("D3", "the worst of three people's labels give a larger ECE than the true ones"),
         between=("true labels", "worst"),
-        source="the share of wrong labels is 9.0 % after a vote, 17.2 % for one person, 40.2 % for "
-        "the worst (Wei et al. 2022, CIFAR-10N); source A has no labels given by people",
     ),
     "class-noise": Photographs(
         varies="highest rate of the classes' label noise",
@@ -297,7 +279,6 @@ _IN_ORDER = {
         ),
         between=(0.0, 0.5),
         compared=("class_gap", "the noisiest class's ECE less the cleanest's"),
-        source="curves only (Dataset Curation Beyond Accuracy, figure 3)",
     ),
     "imbalance": Photographs(
         varies="imbalance and mitigation (rho 100 where none is named)",
@@ -314,9 +295,6 @@ _IN_ORDER = {
         ),
         between=("balanced", "exponential, none"),
         compared=("class_gap", "the rarest class's ECE less the commonest's"),
-        source="ResNet-50, CIFAR-10, rho 100, ECE of the commonest and of the rarest class: "
-        "exponential .12 and .48, weighted .10 and .35, class-balanced .09 and .34; step .04 and "
-        ".63, weighted .08 and .34 (Dataset Curation Beyond Accuracy, table 1)",
     ),
     "soft": Photographs(
         varies="loss",
@@ -326,8 +304,6 @@ _IN_ORDER = {
         between=("cross-entropy", "label smoothing .05"),
         expect="below",
         other_claims={"confidence penalty .1": "T3", "Brier": "T4", "MMCE, weight 2": "T4"},
-        source="ResNet-56, CIFAR-100: ECE .150 to .024 with label smoothing .05 (Müller et al. "
-        "2019, table 3)",
     ),
     "rivals": Photographs(
         varies="cure",
@@ -335,7 +311,6 @@ _IN_ORDER = {
         change=named,
         claim=("X4", "label smoothing .1 gives a larger ECE than mixup with alpha .1"),
         between=(A_LITTLE, "label smoothing .1"),
-        source="plots only (Thulasidasan et al. 2019)",
         setting_changes=HALF | POSTER,
     ),
     "parts": Photographs(
@@ -348,8 +323,6 @@ _IN_ORDER = {
             "epochs on the 10 % of highest entropy give a larger ECE than epochs on all",
         ),
         between=("all", "10 % of highest entropy"),
-        source="ResNet-34, CIFAR-10, 200 epochs of which 10 on all: ECE 4.1 % for all images, "
-        "5.2 % for the 10 % of highest entropy (Tata et al. 2022, table 1)",
         setting_changes=HALF | POSTER,
     ),
     "guided": Photographs(
@@ -380,9 +353,6 @@ _IN_ORDER = {
         expect="below",
         steps=GUIDED + CURED,
         other_claims={value: "P2" for _, value in CURED},
-        source="ResNet-34 under a ResNet-50 (mixup), CIFAR-10, 10 %: ECE 4.11, 1.9, 2.16, 1.89 % "
-        "for cross-entropy, label smoothing, mixup, focal loss; 5.2, 2.71, 1.78, 1.42 % by the own "
-        "choice (Tata et al. 2022, tables 1 and 2)",
         setting_changes={"night": {"train": 20_000, "network": "ConvNet-12"}} | POSTER,
     ),
     "shift": Photographs(
@@ -395,8 +365,6 @@ _IN_ORDER = {
         claim=("S3", "with corruptions of severity 5 ECE is larger than with none"),
         between=(0, 5),
         ordered=True,
-        source="curves only (Ovadia et al. 2019: CIFAR-10, ImageNet; Minderer et al. "
-        "2021: ImageNet-C)",
     ),
     "strange": Photographs(
         varies="cure",
@@ -420,9 +388,6 @@ _IN_ORDER = {
         ),
         between=("cross-entropy", "FLSD-53"),
         compared=("gaussian_auroc", "the AUROC of entropy"),
-        source="focal losses have the higher AUROC, CIFAR-10 against SVHN and against CIFAR-10-C "
-        "with Gaussian noise of severity 5 (Mukhoti et al. 2020, table 3); mixup is less confident "
-        "of pure noise (Thulasidasan et al. 2019, histograms)",
     ),
     "depth": Photographs(
         varies="network",
@@ -430,8 +395,6 @@ _IN_ORDER = {
         change=_network,
         claim=("O1", "the deep network has a larger ECE than LeNet-5"),
         between=("LeNet-5", DEEP),
-        source="CIFAR-100 (`--dataset cifar100`): ECE 4.85 % for LeNet-5, 16.53 % for ResNet-110 "
-        "(Guo et al. 2017, table 1)",
         setting_changes=HALF | {"paper": {"network": "ResNet-110"}},
     ),
     "form": Photographs(
@@ -441,10 +404,7 @@ _IN_ORDER = {
         claim=("O10", "attention has a smaller ECE than convolution"),
         between=("convolution", "attention"),
         expect="below",
-        source="among 180 networks on ImageNet ViT and MLP-Mixer, most of them pretrained, are the "
-        "best calibrated (Minderer et al. 2021)",
         setting_changes={"night": {"train": 5_000, "autocast": False}},
-        own_settings=_own_settings(),
     ),
     "convolutions": Photographs(
         varies="network",
@@ -452,8 +412,6 @@ _IN_ORDER = {
         change=_network,
         claim=("O2", "eight convolutions have a larger ECE than two"),
         between=("CNN-2", "CNN-8"),
-        source="curves only (Guo et al. 2017, figure 2: depths of a ResNet, and six convolutions "
-        "with and without batch normalisation, on CIFAR-100)",
     ),
     "width": Photographs(
         varies="network",
@@ -462,7 +420,6 @@ _IN_ORDER = {
         claim=("O2", "the widest network has a larger ECE than the narrowest"),
         between=("ConvNet-6", "ConvNet-24"),
         ordered=True,
-        source="curves only (Guo et al. 2017, figure 2: ResNet-14 on CIFAR-100)",
     ),
     "elsewhere": Photographs(
         varies="cure",
@@ -477,9 +434,6 @@ _IN_ORDER = {
         ),
         between=("cross-entropy", "FLSD-53"),
         compared=("elsewhere_auroc", "the AUROC of entropy"),
-        source="ResNet-110, CIFAR-10 against SVHN: focal losses have the higher AUROC, before and "
-        "after a temperature (Mukhoti et al. 2020, table 3); mixup is less confident of images "
-        "from elsewhere (Thulasidasan et al. 2019, histograms)",
         setting_changes=HALF | {"paper": {"network": "ResNet-110", **MUKHOTI}},
     ),
 }

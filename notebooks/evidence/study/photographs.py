@@ -18,7 +18,7 @@ from calibkit.lab.data import Dataset, Splits
 from calibkit.lab.training import Recipe, Trial
 from calibkit.lab.training.device import bfloat16_on_cpu
 from study import classifiers
-from study.experiment import Experiment, Measured, Result, Task
+from study.experiment import Experiment, Measured, Task
 
 DEPTHS = (2, 4, 8)  # convolutions, of equal width
 NETWORKS: dict[str, Callable[..., nn.Module]] = {  # from channels and classes to a model
@@ -115,7 +115,6 @@ class Photographs(Experiment):
         seed. It chooses an epoch's images, after as many epochs as the trained one has had, where a
         value's `select` has `BY_TARGET`.
     measures: from an outcome and its row to more columns of the table.
-    own_settings: where each value has a rate and a weight decay of its own: which, in words.
     """
 
     dataset: str = "cifar10"
@@ -126,12 +125,10 @@ class Photographs(Experiment):
     one_network: bool = False
     target: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     measures: Callable[[sweep.Outcome, dict[str, float]], dict[str, float]] | None = None
-    own_settings: str = ""
 
     settings = SETTINGS
     default_dataset = "cifar10"
     options = ("dataset", "network")
-    footnote = f"{Experiment.footnote}: on noisy labels where there are any, under mixup on blends."
 
     def prepare(self, task: Task, seed: int) -> Prepared:
         """What the trainings of a seed share."""
@@ -194,22 +191,6 @@ class Photographs(Experiment):
         """The dataset from elsewhere; ValueError where there is none."""
         validate.choice("dataset", self.dataset, tuple(self.strangers))
         return self.strangers[self.dataset]
-
-    def training_points(self, result: Result) -> list[str]:
-        """The network and the images."""
-        setting, recipe = result.task.setting, result.task.setting.recipe
-        several = self.varies in ("network", "architecture")
-        network = "the networks named" if several else setting.network
-        shared = f"lr {recipe.lr:g} ({recipe.schedule}), weight decay {recipe.weight_decay:g}"
-        how = self.own_settings or shared
-        tested = f"{setting.test} held-out training images" if setting.test else "the test images"
-        augmented = "crops and flips" if recipe.augment else "no augmentation"
-        return [
-            f"Network and training: {network}, {recipe.epochs} epochs of "
-            f"{setting.train or 'all other'} training, {setting.calibration} calibration images, "
-            f"tested on {tested}; batch {recipe.batch_size}, {how}, {augmented}"
-            f"{', bfloat16' if recipe.autocast else ''}"
-        ]
 
 
 def splits_of(

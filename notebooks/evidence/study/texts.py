@@ -17,7 +17,7 @@ from calibkit.lab import data, models, sweep, text, training
 from calibkit.lab.data import Dataset, Splits, prepared
 from calibkit.lab.training import Recipe, Trial
 from study import classifiers
-from study.experiment import Experiment, Measured, Result, Task
+from study.experiment import Experiment, Measured, Task
 from study.photograph_grids import BASELINES, changing, named
 
 Row = tuple[list[str], int]  # the words of a text, and its label
@@ -61,7 +61,6 @@ class Texts(Experiment):
     settings = SETTINGS
     options = ("vectors",)
     step_statement = "{dataset}: {of} with {value} is {larger} than with {than}"
-    footnote = f"{Experiment.footnote}; under mixup it is that of blends."
 
     def prepare(self, task: Task, seed: int) -> tuple[Splits, Tensor | None]:
         """The texts of a seed as numbers, and the word vectors to start from, if there are any."""
@@ -82,23 +81,6 @@ class Texts(Experiment):
 
         outcomes = sweep.run(make_trial, grid, device=task.device, **options).outcomes
         return outcomes, classifiers.rows(outcomes), {}
-
-    def training_points(self, result: Result) -> list[str]:
-        """The texts and the network."""
-        setting, recipe = result.task.setting, result.task.setting.recipe
-        trial = result.outcomes[0].trial
-        n = {"training": trial.train, **trial.score}
-        sizes = ", ".join(f"{len(texts):,} {name}" for name, texts in n.items())
-        cut = "cut at random by the seed" if setting.test else "the dataset's own test texts"
-        start = "from a file" if result.task.vectors else "random"
-        return [
-            f"Texts: {sizes}, {cut}; the first {setting.length} words of each, a vocabulary of "
-            f"{setting.words:,}",
-            f"Network: {setting.depth} convolution(s) of 5 words, {setting.width} wide, word "
-            f"vectors of {setting.embedding}, which start {start} and are trained; {recipe.epochs} "
-            f"epochs of Adam, rate {recipe.lr:g}, batch {recipe.batch_size}; the last epoch is "
-            "judged",
-        ]
 
     def main_verdicts(self, table: pd.DataFrame) -> list[Verdict]:
         """None: the steps say all."""
@@ -181,8 +163,6 @@ _SENTENCES = Texts(
     claim=("X5", "mixup gives a smaller ECE than none"),
     between=("no mixup", "mixup 1"),
     expect="below",
-    source="curves only (Thulasidasan et al. 2019: mixup of sentence embeddings lowers the ECE of "
-    "text classifiers)",
 )
 _CUT = {"calibration": 900, "test": 3_999}
 _LARGE = {"words": 20_000, "length": 1_000, "embedding": 100, "depth": 3}
@@ -194,10 +174,6 @@ _POSTS = Texts(
     claim=("N1", "focal loss with gamma 3 gives a smaller ECE than cross-entropy"),
     between=("cross-entropy", "focal, gamma 3"),
     expect="below",
-    source="ECE of cross-entropy 17.92 %, Brier 13.58, MMCE 15.48, label smoothing .05 4.79, "
-    "FLSD-53 6.92; T, by a grid on ECE, 3.4, 2.3, 2.2, 1.1 and 1.5; 15,098 training and 3,999 "
-    "test posts, 50 epochs, GloVe vectors, the epoch of best validation accuracy (Mukhoti et "
-    "al. 2020, table 1)",
     setting_changes={
         "laptop": _CUT | {"train": 6_000, "length": 100},
         "paper": _CUT | _LARGE | {"epochs": 50, "batch_size": 128},
