@@ -11,6 +11,7 @@ import numpy as np
 from torch import Tensor
 
 from calibkit import torch_defaults, validate
+from calibkit.auditing import export
 from calibkit.auditing.advice import Advice, Form, Rise, advise
 from calibkit.auditing.concerns import concerns, off_groups, repeated, shared
 from calibkit.auditing.costs import checked, of_answers
@@ -93,14 +94,10 @@ class Audit:
 
     def numbers(self) -> dict[str, Any]:
         """The numbers of the page by name, after the schema of `auditing.export`."""
-        from calibkit.auditing import export
-
         return export.numbers(self)
 
     def write_json(self, path: str | Path) -> Path:
         """Write these numbers as JSON; returns where they are."""
-        from calibkit.auditing import export
-
         path = Path(path)
         path.write_text(export.text(self), encoding="utf-8")
         return path
@@ -404,7 +401,7 @@ def audit_files(
         chosen["calibration"] = (apart.checked(), apart.labels, *of_rows)
     if other is not None:
         second = files.read(other, label=label, labels=labels, **asked)
-        given, second = files.paired(given, second, (Path(path).name, Path(other).name))
+        second = files.paired(given, second, (Path(path).name, Path(other).name))
         chosen |= {"other": second.checked(), "other_name": Path(other).stem}
         if second.kind == "confidence":
             chosen["other_labels"] = second.labels

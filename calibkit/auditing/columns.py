@@ -62,20 +62,6 @@ class Predictions:
         """The scores with what they are, as `audit` takes those of a second file."""
         return scores_of(self.scores, self.kind)[0]
 
-    def rows(self, chosen: np.ndarray) -> Predictions:
-        """Some rows of it, as a mask over those of the file."""
-        if self.kept is None or np.array_equal(self.kept, chosen):
-            return self
-        mine = chosen[self.kept]
-        return replace(
-            self,
-            scores=self.scores[mine],
-            labels=self.labels[mine],
-            groups=None if self.groups is None else self.groups[mine],
-            beside={name: column[mine] for name, column in self.beside.items()},
-            kept=chosen,
-        )
-
 
 @dataclass(frozen=True)
 class Roles:

@@ -142,24 +142,22 @@ def _counted(names: list[str] | None) -> list[str] | None:
     return None if names is None or names == list(map(str, range(len(names)))) else names
 
 
-def paired(
-    first: Predictions, second: Predictions, files: tuple[str, str]
-) -> tuple[Predictions, Predictions]:
-    """Two models on the same rows: those that neither file lacks.
+def paired(first: Predictions, second: Predictions, files: tuple[str, str]) -> Predictions:
+    """The second of two models on the same rows, with the classes in the order of the first.
 
-    files: their names, for the error where the labels differ. Of answers each model has its own
-    labels, whether it is right, so that only the number of rows is compared.
+    files: their names, for the error where the rows or the labels differ. Of answers each model has
+    its own labels, whether it is right, so that only the rows are compared.
     """
     second = like(second, first)
-    same = np.shape(first.kept) == np.shape(second.kept)
-    if same and first.kept is not None:
-        both = first.kept & second.kept
-        first, second = first.rows(both), second.rows(both)
-    if first.kind == second.kind == "confidence" and len(first.labels) == len(second.labels):
-        return first, second
-    if not np.array_equal(np.asarray(first.labels), np.asarray(second.labels)):
+    if not np.array_equal(first.kept, second.kept):
+        raise ValueError(
+            f"{files[0]} and {files[1]} lack labels or scores in different rows: two models are "
+            f"compared on the same rows, so leave those out of both files"
+        )
+    answers = first.kind == second.kind == "confidence"
+    if not answers and not np.array_equal(np.asarray(first.labels), np.asarray(second.labels)):
         raise ValueError(
             f"{files[1]} has other labels than {files[0]}: two models are compared on the same "
             f"rows in the same order"
         )
-    return first, second
+    return second
