@@ -20,7 +20,7 @@ from calibkit.lab import data, models, sweep, training, translation
 from calibkit.lab.training.loop import Loop
 from calibkit.lab.translation import toy
 from tests import pretend_cuda
-from tests.recalibration.samples import ALL
+from tests.recalibration.samples import ALL, quick
 
 TRAIN, CAL, TEST = data.noisy_digits(96, noise=0.3, seed=0, test=100, calibration=50)
 TRAIN, CAL, TEST = (replace(part, posterior=None, source=None) for part in (TRAIN, CAL, TEST))
@@ -221,8 +221,8 @@ def scored(device="cpu"):
 def test_a_map_fitted_on_one_device_serves_on_the_other(kind, device):
     logits, labels = scored()
     new = logits[:50] + 0.1
-    here = kind().fit(logits, labels)
-    there = kind().fit(*scored(device))
+    here = quick(kind).fit(logits, labels)
+    there = quick(kind).fit(*scored(device))
     again = pickle.loads(pickle.dumps(there))
     expected = here.transform(new)
     for fitted in (here, there, again):
@@ -234,7 +234,7 @@ def test_a_map_fitted_on_one_device_serves_on_the_other(kind, device):
 
 def test_a_machine_without_the_device_reads_what_was_fitted_and_trained_on_it():
     with pretend_cuda.pretend_cuda() as device:
-        maps = [kind().fit(*scored(device)) for kind in ALL]
+        maps = [quick(kind).fit(*scored(device)) for kind in ALL]
         loss = functools.partial(losses.forward_corrected, transition=NOISE.to(device))
         there = TRAIN.to(device)
         one = training.trial(functools.partial(models.mlp, 64, 10), there, epochs=1, loss=loss)

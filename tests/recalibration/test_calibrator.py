@@ -22,7 +22,7 @@ from calibkit.recalibration import (
     temperature_interval,  # noqa: F401
 )
 from tests import refusals
-from tests.recalibration.samples import ALL, nll, scored
+from tests.recalibration.samples import ALL, nll, quick, scored
 
 
 @pytest.mark.parametrize("calibrator", ALL)
@@ -30,7 +30,7 @@ from tests.recalibration.samples import ALL, nll, scored
 def test_fit_returns_self_and_transform_keeps_type_and_shape(calibrator, dtype):
     logits, labels = scored(400, 3, dtype=dtype)
     fresh, _ = scored(50, 3, seed=1, dtype=dtype)
-    fitted = calibrator()
+    fitted = quick(calibrator)
     assert fitted.fit(logits, labels) is fitted
     assert fitted.transform(fresh).dtype == dtype
     assert fitted.transform(fresh).shape == (50, 3)
@@ -44,7 +44,7 @@ def test_recalibration_repairs_overconfidence(calibrator):
     logits, labels = scored(2000, 4, temperature=4.0)
     fresh, fresh_labels = scored(2000, 4, temperature=4.0, seed=1)
     before = nll(fresh, fresh_labels)
-    probs = calibrator().fit(logits, labels).probs(fresh)
+    probs = quick(calibrator).fit(logits, labels).probs(fresh)
     after = -probs.gather(1, fresh_labels[:, None]).clamp(1e-6).log().mean().item()
     assert after < 0.6 * before
     gap = probs.amax(1).mean() - (probs.argmax(1) == fresh_labels).double().mean()
@@ -56,7 +56,7 @@ def test_fitting_does_not_build_a_graph_or_change_the_input(calibrator):
     logits, labels = scored(200, 3)
     logits.requires_grad_()
     kept = logits.detach().clone()
-    calibrator().fit(logits, labels)
+    quick(calibrator).fit(logits, labels)
     assert torch.equal(logits.detach(), kept)
     assert logits.grad is None
 
@@ -70,7 +70,7 @@ def test_warnings_point_to_the_line_of_the_caller(calibrator):
 
 @pytest.mark.parametrize("calibrator", ALL)
 def test_a_pickle_gives_the_same_map_and_holds_tensors_of_the_cpu(calibrator):
-    fitted, fresh = calibrator().fit(*scored(200, 3)), scored(50, 3, seed=1)[0]
+    fitted, fresh = quick(calibrator).fit(*scored(200, 3)), scored(50, 3, seed=1)[0]
     again = pickle.loads(pickle.dumps(fitted))
     assert torch.equal(again.transform(fresh), fitted.transform(fresh))
     assert repr(again) == repr(fitted)
@@ -87,7 +87,7 @@ def test_a_pickle_gives_the_same_map_and_holds_tensors_of_the_cpu(calibrator):
 def test_probabilities_in_place_of_logits_are_refused(calibrator):
     logits, labels = scored(400, 4)
     message = r"^logits are probabilities, for every row sums to 1; pass logits, or probs\.log\(\)$"
-    fitted = calibrator().fit(logits.softmax(1).log(), labels)
+    fitted = quick(calibrator).fit(logits.softmax(1).log(), labels)
     for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
         probs = logits.softmax(1).to(dtype)
         with pytest.raises(ValueError, match=message):
@@ -169,7 +169,7 @@ def test_bad_data_are_named(call, refused):
 
 @pytest.mark.parametrize("calibrator", ALL)
 def test_bad_logits_after_a_fit_and_another_number_of_classes(calibrator):
-    fitted = calibrator().fit(*scored(100, 3))
+    fitted = quick(calibrator).fit(*scored(100, 3))
     for method in (fitted.transform, fitted.probs):
         with pytest.raises(ValueError, match=r"^logits must be finite"):
             method(torch.full((2, 3), NAN))

@@ -15,7 +15,7 @@ from calibkit.recalibration import (
     VennAbersCalibrator,
     restore,
 )
-from tests.recalibration.samples import ALL, scored
+from tests.recalibration.samples import ALL, quick, scored
 
 CASES = [(calibrator, classes) for calibrator in ALL for classes in (2, 4)]
 EXPORTED = [  # of each kind of map one
@@ -24,8 +24,8 @@ EXPORTED = [  # of each kind of map one
 ]
 
 
-def fitted(calibrator, classes, **options):
-    return calibrator(**options).fit(*scored(300, classes, dtype=torch.float32))
+def fitted(calibrator, classes):
+    return quick(calibrator).fit(*scored(300, classes, dtype=torch.float32))
 
 
 def fresh(classes, n=64):
