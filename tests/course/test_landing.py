@@ -173,12 +173,6 @@ def test_the_picture_of_a_finding_shows_its_curves_below_their_words(lesson):
     assert heights[-1] < min(down)
 
 
-def test_costs_are_told_without_per_cent():
-    one = FOUND["19"]
-    assert "A, bold: from 14 to 200; D, careful: from 17 to 80." in one.alt
-    assert "%" not in one.alt + one.words
-
-
 def test_the_graph_has_every_lesson_and_an_arrow_from_what_it_needs():
     entries = syllabus.entries()
     links = {one.number: f"{one.number}.html" for one in entries}

@@ -79,20 +79,11 @@ def test_every_known_mistake_is_told_by_its_own_hint(name):
 
 
 @each
-def test_an_unknown_mistake_is_shown_a_case(name):
-    assert "yours is 42" in check.EXERCISES[name](lambda *_: 42.0).text
-
-
-@each
 def test_what_a_student_sees_with_a_question_mark(name):
     exercise = check.EXERCISES[name]
+    assert len(exercise.cases) >= 5
     assert exercise.__doc__.startswith(exercise.reference.__doc__)
     assert f"check.{name}(your_function)" in repr(exercise)
-
-
-@each
-def test_the_cases_have_different_names_and_start_with_an_ordinary_one(name):
-    assert len(check.EXERCISES[name].cases) >= 5
 
 
 def test_rows_that_are_nearly_certain_sum_to_1():

@@ -9,7 +9,7 @@ from contextlib import redirect_stdout
 import pytest
 
 from calibkit.course import check
-from calibkit.course.check import engine, running
+from calibkit.course.check import running
 from tests.course.check.test_engine import gap, loops_for_ever, said
 
 
@@ -133,13 +133,6 @@ def test_a_time_up_between_two_calls_is_told(monkeypatch):
     assert "was stopped after 10 seconds of computing" in said("signed_gap", gap)
 
 
-def test_the_limits_are_some_seconds_and_a_screenful():
-    assert 5 <= running.SECONDS <= 15
-    assert 1 <= running.PATIENCE <= 2
-    assert 1000 <= running.PRINTED <= 2000
-    assert engine.SHORT == 12
-
-
 class Screen(io.StringIO):
     flushed = 0
 
@@ -167,15 +160,6 @@ def test_what_is_printed_comes_through_up_to_a_screenful():
     text = heard.getvalue()
     assert text.startswith("x" * running.PRINTED + "\n... (your function prints more")
     assert len(text) < running.PRINTED + 100
-
-
-def test_printing_ends_at_the_last_character_that_fits():
-    heard = io.StringIO()
-    short = running._Short(heard)
-    assert short.write("x" * (running.PRINTED - 1)) == running.PRINTED - 1
-    assert short.write("y") == 1
-    assert short.write("z") == 1
-    assert heard.getvalue() == "x" * (running.PRINTED - 1) + "y"
 
 
 def test_the_words_for_a_late_answer_are_not_stopped(monkeypatch):

@@ -8,12 +8,10 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from bs4 import BeautifulSoup
 
 from calibkit import metrics
 from calibkit.course import explorers
 from calibkit.course.experiments import networks as data
-from calibkit.course.explorers.explorer import refreshed
 from calibkit.course.explorers.plane import said
 from calibkit.pictures import palette
 from calibkit.pictures.percent import spaced
@@ -190,13 +188,6 @@ def test_it_is_small_loads_nothing_and_can_be_used_by_keyboard_and_by_ear(explor
     assert 'aria-label="network"' in slider
 
 
-def test_its_picture_has_a_text_of_its_own_numbers(explorer):
-    alt = re.search(r'class="picture" role="img" aria-label="([^"]+)"', explorer.html())[1]
-    assert "in colour 63 of lesson 06 label noise: noisy digits: kappa 0.6" in alt
-    assert alt.endswith(explorer.first.readout)
-    assert '<p class="readout" aria-live="off">Lesson 06, label noise: ' in explorer.html()
-
-
 def test_the_words_tell_lesson_change_value_seed_loss_claim_and_ece(table):
     row = table[(table.group == "noisy digits") & (table.value.str.startswith("30 %"))].iloc[0]
     row = row.copy()
@@ -222,17 +213,6 @@ def test_the_words_tell_lesson_change_value_seed_loss_claim_and_ece(table):
 def test_what_there_is_not_is_refused_with_the_choices(asked, names):
     with pytest.raises(ValueError, match=names):
         explorers.networks(*asked)
-
-
-def test_an_old_page_and_a_live_face_have_the_style_and_the_script_of_today(explorer):
-    page = explorer.html()
-    old = page.replace("const REACH", "const OLD").replace("min-height: 3em", "min-height: 2em")
-    assert "OLD" in old
-    assert refreshed(old) == str(BeautifulSoup(page, "html.parser"))
-    widget = explorer.widget()
-    assert widget.face.removesuffix("</div>") in page
-    assert "rendering(bindPlane)" in widget._esm
-    assert explorer._repr_mimebundle_()["text/plain"] == explorer.first.readout
 
 
 def test_a_topic_opens_with_a_diagram_within_the_picture(explorer):
