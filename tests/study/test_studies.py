@@ -2,13 +2,11 @@
 
 import pandas as pd
 import pytest
-from study import forms, rare_classes, strange_images
+from study import forms, rare_classes, selection, strange_images
 from study.photograph_grids import FORMS
 
 from calibkit.course.experiments import (
     architectures,
-    choices,
-    focal_gammas,
     mixed,
     notes,
     scanners,
@@ -18,24 +16,32 @@ from calibkit.course.experiments import (
 )
 from calibkit.course.scale import budget
 
-MODULES = {
-    "architectures": (architectures, {"kind": "dense", "place": "few"}),
-    "choices": (choices, {"choice": "entropy", "share": 0.3, "noise": 0.4}),
-    "faded": (focal_gammas, {"strength": 3.0, "decay": 1e-3}),
-    "mixed": (mixed, {"way": "mixup", "strength": 0.2}),
-    "notes": (notes, {"way": "smoothing", "strength": 0.1}),
-    "promised": (scanners, {"way": "focal", "strength": 2.0}),
-    "soft_targets": (soft_targets, {"way": "MMCE, plain", "strength": 1.0}),
-    "rare_classes": (rare_classes, {"way": "weighted", "strength": 0.75}),
-    "shifted": (strange_images, {"way": "mixup", "strength": 0.4}),
-    "translated": (translated, {"way": "focal", "strength": 2.0}),
-    "architectures_photographs": (forms, {}),
+STUDIES = {
+    "architectures": (architectures.STUDY, {"kind": "dense", "place": "few"}),
+    "choices": (selection.PARTS, {"choice": "entropy", "share": 0.3, "noise": 0.4}),
+    "faded": (selection.FOCAL, {"strength": 3.0, "decay": 1e-3}),
+    "mixed": (mixed.STUDY, {"way": "mixup", "strength": 0.2}),
+    "notes": (notes.STUDY, {"way": "smoothing", "strength": 0.1}),
+    "promised": (scanners.STUDY, {"way": "focal", "strength": 2.0}),
+    "soft_targets": (soft_targets.STUDY, {"way": "MMCE, plain", "strength": 1.0}),
+    "rare_classes": (rare_classes.STUDY, {"way": "weighted", "strength": 0.75}),
+    "shifted": (strange_images.STUDY, {"way": "mixup", "strength": 0.4}),
+    "translated": (selection.TOY, {"way": "focal", "strength": 2.0}),
+    "architectures_photographs": (forms.STUDY, {}),
 }
+SIZES = {"translated": translated.budget}
+QUIET = {"device": "cpu", "progress": False}
 
 
-@pytest.mark.parametrize("name", MODULES)
+def trained(name, scale, grid, **options):
+    """The rows of some settings, at a scale."""
+    options = {} if name == "translated" else QUIET | options
+    return STUDIES[name][0].train(SIZES.get(name, budget)(scale), grid, **options)
+
+
+@pytest.mark.parametrize("name", STUDIES)
 def test_a_stored_table_has_every_setting_once(name):
-    study = MODULES[name][0].STUDY
+    study = STUDIES[name][0]
     table, keys = study.stored(), list(study.grid[0])
     wanted = pd.DataFrame(study.grid).sort_values(keys, ignore_index=True)[keys]
     found = table.sort_values(keys, ignore_index=True)[keys]
@@ -67,27 +73,20 @@ def test_the_forms_on_photographs_have_the_best_of_the_stored_settings():
 
 @pytest.mark.parametrize("name", ["mixed", "promised", "rare_classes", "translated"])
 def test_a_smoke_of_each_kind_of_study(name):
-    module = MODULES[name][0]
-    size = translated.SMOKE if module is translated else budget("smoke")
-    train = module.train if module is translated else module.STUDY.train
-    options = {} if module is translated else {"device": "cpu", "cache": False, "progress": False}
-    made = train(size, module.STUDY.grid[:1], **options)
-    assert list(made)[: len(module.STUDY.grid[0])] == list(module.STUDY.grid[0])
+    grid = STUDIES[name][0].grid
+    made = trained(name, "smoke", grid[:1], cache=False)
+    assert list(made)[: len(grid[0])] == list(grid[0])
     assert made.filter(like="nll").gt(0).all(axis=None)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in MODULES if name != "architectures_photographs"])
+@pytest.mark.parametrize("name", [name for name in STUDIES if name != "architectures_photographs"])
 def test_a_stored_row_is_made_again(name):
-    module, where = MODULES[name]
-    table, study = module.STUDY.stored(), module.STUDY
+    study, where = STUDIES[name]
+    table = study.stored()
     kept = table[(table[list(where)] == pd.Series(where)).all(axis=1)].iloc[[0]]
-    one = kept[list(study.grid[0])].to_dict("records")
-    if module is translated:
-        (made,) = translated.train(translated.budget("laptop"), one).to_dict("records")
-    else:
-        (made,) = study.train(budget("laptop"), one, device="cpu", progress=False).to_dict(
-            "records"
-        )
+    (made,) = trained(name, "laptop", kept[list(study.grid[0])].to_dict("records")).to_dict(
+        "records"
+    )
     for measure in kept.filter(like="nll"):
         assert made[measure] == pytest.approx(kept[measure].item(), rel=0.02)

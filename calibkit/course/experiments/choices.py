@@ -1,9 +1,4 @@
-"""Rules that choose a part of the training images for each epoch, and networks on what they chose.
-
-`python -m calibkit.course.experiments.choices` trains them with several weight decays (and cures
-with several strengths) on three seeds that nothing is judged on, and keeps the table from which
-lesson 14 takes its settings.
-"""
+"""Rules that choose a part of the images for each epoch, and networks on what they chose."""
 
 from __future__ import annotations
 
@@ -26,8 +21,6 @@ K = 10
 NETWORK = functools.partial(models.mlp, 64, K, width=64)
 OPTIMIZER: dict[str, Any] = {"batch_size": 50, "lr": 0.05, "schedule": "cosine"}
 DECAY = 5e-4  # the usual one, where none was chosen
-NOISES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
-SHARES = (0.1, 0.2, 0.3)
 RULES = (
     "random",
     "entropy",
@@ -39,15 +32,6 @@ RULES = (
     "reducible",
     "most to learn",
 )
-# Ways to train on what was chosen, each with its strengths; a strength of 0 is that of a way that
-# has none.
-WAYS: dict[str, tuple[float, ...]] = {
-    "cross-entropy": (0.0,),
-    "smoothing": (0.02, 0.05, 0.1, 0.2),
-    "mixup": (0.1, 0.2, 0.5, 1.0),
-    "focal": (0.5, 1.0, 2.0, 3.0),
-}
-DECAYS = (0.0, 1e-4, 5e-4, 2e-3, 5e-3, 1e-2, 2e-2, 5e-2)
 
 
 def epochs(size: scale.Budget) -> int:
@@ -216,52 +200,6 @@ def trial(
     )
 
 
-def settings(seeds=strengths.SELECTION) -> list[dict[str, Any]]:
-    """Every rule at noise 0.4, the two of most interest at every noise, cures on five parts."""
-    plain = strengths.settings({"cross-entropy": (0.0,)}, DECAYS, seeds)
-    every = strengths.settings(WAYS, DECAYS, seeds)
-    parts = [(rule, share, 0.4, plain) for rule in RULES for share in SHARES]
-    parts += [
-        (rule, share, noise, plain)
-        for noise in NOISES
-        if noise != 0.4
-        for rule, share in (("random", 0.1), ("random", 0.3), ("entropy", 0.1), ("entropy", 0.3))
-    ]
-    parts += [("all", 1.0, noise, plain) for noise in NOISES]
-    cured = [("entropy", share) for share in SHARES] + [("random", 0.1), ("all", 1.0)]
-    parts += [
-        (rule, share, 0.4, [one for one in every if one["strength"]]) for rule, share in cured
-    ]
-    return [
-        {"choice": rule, "share": share, "noise": noise, **one}
-        for rule, share, noise, grid in parts
-        for one in grid
-    ]
-
-
-def of_setting(size, choice, share, seed, **setting) -> training.Trial:
-    """The trial of one of `settings`."""
-    return trial(size, choice, share, seed, **setting)
-
-
-STUDY = strengths.Study("choices", of_setting, settings())
-stored = STUDY.stored
-
-
-def chosen(
-    table: pd.DataFrame, choice: str, share: float, noise: float = 0.4, way: str = "cross-entropy"
-) -> dict[str, Any]:
-    """A setting with the strength and decay of the least mean NLL after T; see `strengths.best`.
-
-    Raises ValueError where the table has no such rule, share, noise and way.
-    """
-    setting = {"choice": choice, "share": share, "noise": noise, "way": way}
-    rows = table[(table[list(setting)] == pd.Series(setting)).all(axis=1)]
-    if rows.empty:
-        raise ValueError(f"the table of strengths has no row with {setting}")
-    return setting | strengths.best(rows)[way]
-
-
 def measured(done: sweep.Sweep) -> sweep.Sweep:
     """Adds the temperature of each run's `cal` (T), and ECE and NLL on `test` after it."""
     rows = []
@@ -273,7 +211,3 @@ def measured(done: sweep.Sweep) -> sweep.Sweep:
         rows.append({"T": scaler.temperature, **after})
     done.table[list(rows[0])] = pd.DataFrame(rows, index=done.table.index)
     return done
-
-
-if __name__ == "__main__":
-    STUDY.keep()

@@ -1,23 +1,17 @@
-"""Focal loss with each gamma and its weight decays: networks, and a model of two weights.
-
-`python -m calibkit.course.experiments.focal_gammas` trains the networks on three seeds that
-nothing is judged on, and keeps the table from which the evidence of lesson 10 takes its decays.
-"""
+"""Focal loss with each gamma: networks, and a model of two weights."""
 
 from __future__ import annotations
 
 import functools
 
-import pandas as pd
 import torch
 
 from calibkit import losses, theory
 from calibkit.course import scale
-from calibkit.course.experiments import soft_targets, strengths
+from calibkit.course.experiments import soft_targets
 from calibkit.lab import models, training
 from calibkit.lab.data import Dataset
 
-GAMMAS = (0.0, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0)
 DECAY = 1e-4  # where nothing else is said
 
 
@@ -41,24 +35,6 @@ def trial(
     )
 
 
-def _of_row(size, way, strength, decay, seed) -> training.Trial:
-    return trial(size, strength, decay, seed)
-
-
-STUDY = strengths.Study(
-    "faded",
-    _of_row,
-    strengths.settings({f"gamma {gamma:g}": (gamma,) for gamma in GAMMAS}, soft_targets.DECAYS),
-)
-stored = STUDY.stored
-
-
-def chosen(table: pd.DataFrame) -> dict[float, float]:
-    """For each gamma the weight decay with the least mean NLL after T; see `strengths.chosen`."""
-    best = strengths.chosen(table, "scaled_nll")
-    return dict(zip(best.strength, best.decay, strict=True))
-
-
 def two_weights(train: Dataset, gamma: float, steps: int = 200, rate: float = 0.5) -> torch.Tensor:
     """(2,) float64: the weights of a linear model on points of a plane, by gradient descent.
 
@@ -79,7 +55,3 @@ def of_two_weights(data: Dataset, w: torch.Tensor) -> torch.Tensor:
     """(n, 2) probabilities of the model with the weights w."""
     second = torch.sigmoid(data.inputs.double() @ w)
     return torch.stack([1 - second, second], dim=1)
-
-
-if __name__ == "__main__":
-    STUDY.keep()

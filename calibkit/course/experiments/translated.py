@@ -1,35 +1,24 @@
 """Small transformers that learn the toy pair of languages, whose exact law is known.
 
-`python -m calibkit.course.experiments.translated` trains them on three seeds that nothing is
-judged on, with several strengths and weight decays, and keeps the table from which the evidence of
-lesson 16 takes its settings. The networks are judged after true prefixes, and after prefixes of
+The networks are judged after true prefixes, and after prefixes of
 their own: where what they wrote before is possible, the law of the next word is known there too.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 import torch
 from torch import Tensor
 
-from calibkit.course.experiments import strengths
 from calibkit.course.experiments.ways import changes
 from calibkit.lab import translation
 from calibkit.lab.translation import END, PAD, START, Pairs, toy
 
-# Strengths of each way: alpha, gamma. The usual one is that of the papers.
-WAYS: dict[str, tuple[float, ...]] = {
-    "cross-entropy": (0.0,),
-    "smoothing": (0.02, 0.05, 0.1, 0.2),
-    "focal": (1.0, 2.0, 3.0, 5.0, 7.0),
-}
+# Alpha, gamma: those of the papers.
 USUAL = {"cross-entropy": 0.0, "smoothing": 0.1, "focal": 2.0}
-DECAYS = (1e-2, 1e-1, 3e-1, 1.0, 3.0)  # of AdamW; 1e-2 is the usual one
 PARTS = ("train", "cal", "test")
 LONGEST = 16  # words of a translation that a network writes
 
@@ -112,26 +101,6 @@ def pair(source: str, target: str = "") -> Pairs:
     return Pairs(*rows, toy.SOURCE_WORDS, toy.TARGET_WORDS)
 
 
-GRID = strengths.settings(WAYS, DECAYS)
-STUDY = strengths.Study("translated", plan, GRID)
-stored = STUDY.stored
-
-
-def train(size: Budget, grid: Sequence[dict] = GRID, **options: Any) -> pd.DataFrame:
-    """One row a setting and seed: the NLL on `cal` as trained, and after the T fitted there."""
-    plans = [plan(size, sentences=size.some, **setting) for setting in grid]
-    rows = []
-    for setting, run in zip(grid, translation.fit_all(plans, **options), strict=True):
-        cal = run.predict(drawn(size, "cal", setting["seed"]))
-        rows.append(setting | strengths.nll(cal))
-    return pd.DataFrame(rows).round(6)
-
-
-def chosen(table: pd.DataFrame) -> dict[str, dict[str, float]]:
-    """Strength and decay of each way with the least mean NLL after T; see `strengths.chosen`."""
-    return strengths.best(table)
-
-
 def written(
     run: translation.Run, pairs: Pairs, seed: int | None = None, temperature: float = 1.0
 ) -> tuple[Tensor, Tensor]:
@@ -173,7 +142,3 @@ def after_prefixes(probs: Tensor, sentences: Tensor, pairs: Pairs) -> pd.DataFra
             rows.append((one, place, bool(left), confidence[one, place].item(), right))
             left = toy.followed(left, pairs.target_words[word])
     return pd.DataFrame(rows, columns=["sentence", "place", "possible", "confidence", "right"])
-
-
-if __name__ == "__main__":
-    strengths.keep(train(budget("laptop")), STUDY.path)

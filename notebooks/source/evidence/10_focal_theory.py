@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import torch
 from scipy import optimize
-from study import reports
+from study import reports, selection
 
 from calibkit import losses, metrics, recalibration, theory
 from calibkit.course import experiments, verdicts
@@ -29,21 +29,22 @@ DEVICE = "auto"
 # ## What was trained
 #
 # Networks with two hidden layers of 256 units on 1,500 digits under noise 0.4, 60 epochs, five seeds, for seven gammas. **Usual**: weight decay 1e-4. **Chosen**: for each gamma the weight decay (of six) with the lowest NLL after T on
-# `cal`, mean of three seeds that judge nothing (`python -m calibkit.course.experiments.focal_gammas` makes the table; *edge*: the first or last that was tried). **New**: five more seeds at the usual decay, for what was first seen
+# `cal`, mean of three seeds that judge nothing (`python -m study.selection faded` makes the table; *edge*: the first or last that was tried). **New**: five more seeds at the usual decay, for what was first seen
 # on the others. **Longer**: gamma 3 with and without weight decay, 60 and 240 epochs, three new seeds.
 
 # %%
 size, seeds, device = begin(SCALE, SEED, DEVICE)
 fresh = [seed + 300 for seed in seeds]
-best = focal_gammas.chosen(focal_gammas.stored())
-strengths.chosen(focal_gammas.stored(), "scaled_nll").round(4)
+least = strengths.chosen(selection.FOCAL.stored(), "scaled_nll")
+best = dict(zip(least.strength, least.decay, strict=True))
+least.round(4)
 
 # %%
 def recipe(gamma, seed):
     return focal_gammas.trial(size, gamma, focal_gammas.DECAY, seed)
 
 
-swept = sweep.run(recipe, {"gamma": focal_gammas.GAMMAS, "seed": seeds}, device=device)
+swept = sweep.run(recipe, {"gamma": selection.GAMMAS, "seed": seeds}, device=device)
 main = (0.0, 1.0, 3.0, 5.0)
 
 
@@ -277,7 +278,7 @@ for gamma in (5.0, 3.0):
 flat = {seed: data.clusters(4_000, flip=0.1, seed=seed, test=size.test) for seed in seeds}
 weights = {
     (gamma, seed): focal_gammas.two_weights(flat[seed].train, gamma)
-    for gamma in focal_gammas.GAMMAS
+    for gamma in selection.GAMMAS
     for seed in seeds
 }
 w, train = weights[3.0, SEED].clone().requires_grad_(), flat[SEED].train

@@ -515,7 +515,7 @@ scalings = {"as trained": "", "after one T": "scaled_"}
 
 
 def photographed(column, way, scaling, decay, rival="cross-entropy"):
-    """On photographs: a way of training at this decay less another at 5e-3, by seed; column {kind}_{measure}."""
+    """On photographs: a way at this decay less another at 5e-3, by seed; column {kind}_{measure}."""
     kind, measure = column.split("_")
     name = f"{kind}_{scalings[scaling]}{measure}"
     return (by_way[decay][name][way] - by_way["decay 5e-3"][name][rival]).tolist()
@@ -558,7 +558,8 @@ given = [
 given += [
     *(
         judged(
-            f"photographs, best decays, letters, {scaling}: entropy's AUROC is higher for FLSD-53 than for CE",
+            f"photographs, best decays, letters, {scaling}: "
+            "entropy's AUROC is higher for FLSD-53 than for CE",
             photographed("elsewhere_auroc", "FLSD-53", scaling, decay),
             as_trained=scaling == "as trained",
         )

@@ -10,7 +10,7 @@ from functools import partial
 
 import pandas as pd
 import torch
-from study import reports
+from study import reports, selection
 
 from calibkit.course import experiments, verdicts
 from calibkit.course.experiments import choices
@@ -27,7 +27,7 @@ DEVICE = "auto"
 # ## What was trained
 #
 # Two hidden layers of 64 units, 1,500 noisy digits, 40 epochs (2 of them warm-up), a learning rate that falls along a cosine. **Usual**: weight decay 5e-4. **Chosen**: strength (four) and weight
-# decay (eight, 0 among them) of the lowest NLL after T on `cal`, mean of three seeds that judge nothing, for each rule, share and noise. (`python -m calibkit.course.experiments.choices` makes the table.)
+# decay (eight, 0 among them) of the lowest NLL after T on `cal`, mean of three seeds that judge nothing, for each rule, share and noise. (`python -m study.selection choices` makes the table.)
 # The rules: a *random* part; the network's own *entropy*; its *loss*; *elsewhere*, the entropy of a network trained on other images with weight decay .01, after the same epoch; *doubtful half*, a random part of the half of the images whose exact posterior has
 # the higher entropy; *error*, the distance of the probabilities from the label (EL2N, Paul et al. 2021, anew in each epoch); *lowest entropy*; *reducible*, the loss minus that of the network elsewhere (Mindermann et al. 2022);
 # *most to learn*, the KL divergence of the network from the exact posterior.
@@ -37,19 +37,19 @@ size, seeds, device = begin(SCALE, SEED, DEVICE)
 fresh = [seed + 300 for seed in seeds]
 everyone = [*seeds, *fresh]
 epochs, warmup = choices.epochs(size), choices.warmup(size)
-table = choices.stored()
+table = selection.PARTS.stored()
 keys = ["choice", "share", "noise", "way"]
-best = pd.DataFrame([choices.chosen(table, *row) for row in table[keys].drop_duplicates().to_numpy()])
+best = pd.DataFrame([selection.chosen_part(table, *row) for row in table[keys].drop_duplicates().to_numpy()])
 
 
 def trained_on(grid):
-    return choices.measured(sweep.run(partial(choices.of_setting, size), grid, device=device)).table
+    return choices.measured(sweep.run(partial(selection.of_part, size), grid, device=device)).table
 
 
 grid = [{**row, "seed": seed} for row in best.to_dict("records") for seed in everyone]
 tuned = trained_on(grid)
 plain = {"noise": 0.4, "way": "cross-entropy", "strength": 0.0, "decay": choices.DECAY}
-parts = [("all", 1.0), *((rule, share) for rule in choices.RULES for share in choices.SHARES)]
+parts = [("all", 1.0), *((rule, share) for rule in choices.RULES for share in selection.SHARES)]
 grid = [{"choice": rule, "share": share, **plain, "seed": seed} for rule, share in parts for seed in seeds]
 usual = trained_on(grid)
 columns = ["test_accuracy", "test_gap", "test_ece", "T", "scaled_ece", "scaled_nll"]
@@ -73,7 +73,7 @@ def less(table, column, left, right, share, **where):
     return first - second
 
 
-def each(words, difference, over=choices.SHARES, **how):
+def each(words, difference, over=selection.SHARES, **how):
     """A row to judge for each share (or way and share): words, numbers by seed, options."""
     cases = [one if isinstance(one, tuple) else (one,) for one in over]
     return [(words.format(*case), difference(*case), how) for case in cases]
@@ -229,7 +229,7 @@ def against(column, share, way, choice="entropy"):
     return of(tuned, column, choice, share, way=way) - of(tuned, column, choice, share)
 
 
-pairs = [(share, way) for share in choices.SHARES for way in cures]
+pairs = [(share, way) for share in selection.SHARES for way in cures]
 rows = each(
     "{:.0%}, {}: a lower ECE than cross-entropy",
     partial(against, "test_ece"),
@@ -330,7 +330,7 @@ def guide(target, seed):
 
 
 def guided(target, way, share, seed):
-    chosen = choices.chosen(table, "entropy", share, way=way)
+    chosen = selection.chosen_part(table, "entropy", share, way=way)
     select = MaxEntropy(share, warmup, target=guide(target, seed))
     return choices.trial(
         size,
@@ -348,7 +348,7 @@ large, ways = ("mixup", 256), ("cross-entropy", *cures)
 grid = [
     {"target": large, "way": way, "share": share, "seed": seed}
     for way in ways
-    for share in choices.SHARES
+    for share in selection.SHARES
     for seed in seeds
 ]
 others = [("cross-entropy", 64), ("mixup", 64), ("cross-entropy", 256), "last state", "fixed, random"]
@@ -372,7 +372,7 @@ def gained(column, share, way):
     return by_target(column, way, share) - of(tuned, column, "entropy", share, way=way)
 
 
-pairs = [(share, way) for way in ways for share in choices.SHARES]
+pairs = [(share, way) for way in ways for share in selection.SHARES]
 
 # %% tags=["nbval-check-output"]
 say(

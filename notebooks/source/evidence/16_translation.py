@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 import torch
-from study import reports
+from study import reports, selection
 
 from calibkit import metrics, recalibration
 from calibkit.course import experiments, verdicts
@@ -30,15 +30,15 @@ DEVICE = "auto"
 # ## What was trained
 #
 # Transformers of width 48 with one layer on each side, 400 steps of 64 sentences, three seeds; cross-entropy with 300, 800 and 3,000 sentences, smoothing (.1) and focal loss (gamma 2) with 800 (**usual**); smoothing and focal loss with 800 at the strength and weight decay, as cross-entropy at the weight decay, of the lowest NLL after T on `cal`, mean of three seeds that judge nothing
-# (**chosen**; `python -m calibkit.course.experiments.translated` makes the table; *edge*: the first or last that was tried).
+# (**chosen**; `python -m study.selection translated` makes the table; *edge*: the first or last that was tried).
 
 # %%
 size, small_run = translated.budget(SCALE), SCALE == "smoke"
 _, seeds, _ = begin(SCALE, SEED, DEVICE)
 seeds = seeds[:3]
 few, some, many, marks = size.few, size.some, size.many, list(size.marks)
-losses = tuple(translated.WAYS)
-best = translated.chosen(translated.stored())
+losses = tuple(translated.USUAL)
+best = strengths.best(selection.TOY.stored())
 settings = [("cross-entropy", n, seed) for n in (few, some, many) for seed in seeds]
 settings += [(loss, some, seed) for loss in losses[1:] for seed in seeds]
 plans = [translated.plan(size, *setting) for setting in settings]
@@ -53,7 +53,7 @@ at_best = {
     )
 }
 padded = dict(zip(seeds, fitted[-len(seeds) :], strict=True))
-strengths.chosen(translated.stored(), "scaled_nll").round(4)
+strengths.chosen(selection.TOY.stored(), "scaled_nll").round(4)
 
 # %%
 def drawn(part, seed):
