@@ -355,12 +355,6 @@ def test_an_endless_loop_is_stopped_and_its_line_told(monkeypatch, answer):
 # Natural first attempts
 
 
-def a_line(probs, transition, labels):
-    """NLL by hand, as most write it."""
-    noisy = probs @ transition
-    return -torch.log(noisy[range(len(labels)), labels] + 1e-8).mean()
-
-
 def t_test(free):
     def answer(c, h, g):
         off = c - h.double()
@@ -380,17 +374,7 @@ NATURAL = [
     ("group_z", t_test(False), "you took the standard deviation that the differences happen"),
     ("conformal_threshold", lambda s, a: s.sort()[nth(s, a) - 1], "Say which: .values or"),
     ("conformal_threshold", lambda s, a: s.topk(len(s))[-nth(s, a)], "Say which: .values"),
-    ("conformal_threshold", lambda s, a: torch.quantile(s, 1 - a),
-        "torch.quantile takes a point between two scores"),
-    ("noisy_nll", a_line, "an epsilon was added inside the logarithm, to probs @"),
-    ("noisy_nll", lambda p, t, y: -torch.log((p @ t).gather(1, y[:, None]) + 1e-6).mean(),
-        "an epsilon was added inside the logarithm"),
-    ("noisy_nll", lambda p, t, y: -(t @ p)[range(len(y)), y].log().mean(), "order is exchanged"),
-    ("honest_choice", lambda c, t: t[:, c.argmin(dim=1)], "every chosen column of every seed"),
-    ("honest_choice", lambda c, t: t[c.argmin(dim=1)], "a column, and test[best] takes rows"),
-    ("honest_choice", lambda c, t: t[c.argmin()], "a column, and test[best] takes rows"),
     ("set_coverage", lambda s, q, g: q[s][g].mean(), "is one long line of numbers"),
-    ("signed_gap", lambda p, y: (p.max(dim=1) - 1).mean(), "Say which: .values or .indices"),
 ]
 # fmt: on
 
