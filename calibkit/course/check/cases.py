@@ -31,13 +31,13 @@ def _ordinary() -> dict[str, Predictions]:
     }
 
 
-def rows(confidences: list[float], *, dtype: torch.dtype = torch.float32) -> Tensor:
+def rows(confidences: list[float]) -> Tensor:
     """Rows (n, 3) of probabilities whose largest, the confidence, stands first.
 
     >>> rows([0.5, 1.0]).tolist()
     [[0.5, 0.25, 0.25], [1.0, 0.0, 0.0]]
     """
-    first = torch.tensor(confidences, dtype=dtype)
+    first = torch.tensor(confidences)
     return torch.stack([first, (1 - first) / 2, (1 - first) / 2], dim=1)
 
 

@@ -6,11 +6,12 @@ and as a table for a spreadsheet with a column for each student.
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+
+import pandas as pd
 
 from calibkit.course import checkout
 from calibkit.course.classroom import contents, grading, submissions
@@ -66,15 +67,13 @@ def write(folder: str | Path, only: Iterable[str] = (), roster: str | None = Non
     folder.mkdir(parents=True, exist_ok=True)
     read, fill = folder / "rubric.md", folder / "rubric.csv"
     read.write_text("\n\n".join(["# Rubrics", *map(markdown, rubrics)]) + "\n", encoding="utf-8")
-    with fill.open("w", encoding="utf-8-sig", newline="") as file:
-        table = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
-        table.writerow([*COLUMNS, *map(grading.inert, students)])
-        for one in rubrics:
-            for row in one.criteria:
-                words = (one.lesson, one.title, row.name, row.points, row.full)
-                safe = [grading.inert(word) if isinstance(word, str) else word for word in words]
-                table.writerow([*safe, *[""] * len(students)])
-    return [read, fill]
+    rows = [
+        (one.lesson, one.title, row.name, row.points, row.full, *[""] * len(students))
+        for one in rubrics
+        for row in one.criteria
+    ]
+    table = pd.DataFrame(rows, columns=[*COLUMNS, *map(grading.inert, students)])
+    return [read, grading.write(table, fill)]
 
 
 def markdown(rubric: Rubric, level: int = 2) -> str:

@@ -85,7 +85,6 @@ def squares_frame(
     title: str,
     readout: str,
     y_label: str = "share (%)",
-    y_ticks: Sequence[float] = TICKS,
 ) -> Frame:
     """A hundred squares, coloured by kind, and how `lines` run over all of `x`, `at` marked.
 
@@ -101,7 +100,7 @@ def squares_frame(
     (100, '88 right')
     """
     counts = _hundred(shares)
-    runs, parts, here = _over(at, x, lines, (x_label, x_ticks), (y_label, y_ticks), ALONE)
+    runs, parts, here = _over(at, x, lines, (x_label, x_ticks), (y_label, TICKS), ALONE)
     keys = [svg.line_key(role, 56, KEYS + 20 * i) for i, role in enumerate(runs)]
     height = 270 + 20 * max(len(runs), len(counts))
     values = {role.words: float(share) for role, share in shares.items()}

@@ -18,6 +18,7 @@ EXACT = palette.TRUTH.named("exact posterior")
 TEST, TRAINING = palette.group(0, "test"), palette.group(1, "training")
 COOLED = palette.CURED.named("the network")
 SCALE = 1.3  # of a film: three plots fill the width of a lesson
+NLLS = (0, 1.25, 2.5)  # of a film, up to the largest that is drawn
 Row = Mapping[str, float]
 
 
@@ -28,7 +29,6 @@ def film_frame(
     epoch: int,
     *,
     exact_nll: float,
-    ceiling: float = 2.5,
 ) -> Frame:
     """Both reliability diagrams after an epoch, beside the NLL of both against the epoch.
 
@@ -36,7 +36,6 @@ def film_frame(
         NAME_confidence, as a run has them that watched both; the frame's values are those of the
         row that is shown.
     exact_nll: the NLL of the exact posterior on the test images, in nats.
-    ceiling: the largest NLL that is drawn.
 
     Raises ValueError for an epoch that the history does not have.
 
@@ -50,7 +49,7 @@ def film_frame(
     """
     row = _row(history, "epoch", epoch, "epoch")
     pairs = ((TEST, "test_nll"), (TRAINING, "train_nll"))
-    ends, ticks = (int(history.epoch.min()), int(history.epoch.max())), (0, ceiling / 2, ceiling)
+    ends, ticks = (int(history.epoch.min()), int(history.epoch.max())), NLLS
     marks = [
         _line(EXACT, ends, (exact_nll, exact_nll)),
         *(_line(role, history.epoch, history[name]) for role, name in pairs),

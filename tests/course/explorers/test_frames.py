@@ -314,7 +314,7 @@ FILM = pd.DataFrame({
 def test_a_film_frame_shows_both_diagrams_and_both_curves():
     names = {"test": palette.group(0, "test"), "train": palette.group(1, "training")}
     for row in FILM.itertuples():
-        frame = explorers.film_frame(FILM, COUNTED, OTHER, row.epoch, exact_nll=0.15, ceiling=3)
+        frame = explorers.film_frame(FILM, COUNTED, OTHER, row.epoch, exact_nll=0.15)
         training, test, (losses,), _ = read(frame)
         check_diagram(*training, COUNTED)
         check_diagram(*test, OTHER)
@@ -325,7 +325,7 @@ def test_a_film_frame_shows_both_diagrams_and_both_curves():
             losses.is_at(losses.one("line", reading.line(role)), FILM.epoch, curve)
             losses.is_at(losses.one("marker", reading.marker(role)), [row.epoch], [here])
         assert len(losses.shapes) == 5
-        check_ranges(losses, (1, 5), (0, 3))
+        check_ranges(losses, (1, 5), (0, 2.5))
         keys = [picture(panel).keys for panel in frame.panels[2:]]
         assert keys == [
             {role.words: [line_key(role)] for role in (*names.values(), EXACT)},
