@@ -45,21 +45,25 @@ def own_predictions(right: np.ndarray, table, roles, options: Options) -> None:
 
 
 def sorted_scores(matrix, labels: pd.Series | np.ndarray, roles, table, options: Options) -> None:
-    """Ask where the scores fall, or rise, from left to right in every row: they are no classes."""
+    """Ask where all rows have the same order of scores: they are no classes."""
     columns = roles.scores
-    if len(matrix) < FEW or options.sorted_classes or not _sorted(matrix):
+    if len(matrix) < FEW or options.sorted_classes:
         return
+    order = np.argsort(-np.asarray(matrix[:SOME], np.float64).mean(0), kind="stable")
+    blocks = (np.asarray(matrix[rows], np.float64)[:, order] for rows in slices(*matrix.shape))
+    if not all((np.diff(block, axis=1) <= 0).all() for block in blocks):
+        return
+    best = columns[order[0]]
     why = (
-        f"the scores {short(columns)} are sorted from left to right in every row, as the k best of "
-        f"more classes are, and not those of classes: name the first with --scores "
-        f"{joined(columns[:1])} and what it predicts with --predicted COLUMN; if they are the "
+        f"the scores {short(columns)} are in the same order in every row, as the k best of more "
+        f"classes are, and not those of classes: name the largest with --scores "
+        f"{joined([best])} and what it predicts with --predicted COLUMN; if they are the "
         f"classes, say --sorted-classes"
     )
     if len(columns) == 2:
         scores = np.asarray(matrix, np.float64)
         z = area(scores[:, 1] - scores[:, 0], labels == 1)[1]
         raise Unclear(why, **({"sorted_classes": True} if z > CLEAR else {}))
-    best = columns[0] if matrix[0][0] >= matrix[0][-1] else columns[-1]
     able = decisions(table, roles.label, columns)
     raise Unclear(why, *([("", {"scores": [best], "predicted": able[0]})] if able else []))
 
@@ -88,16 +92,6 @@ def strange_columns(matrix, roles, table, options: Options) -> None:
     asked = of_what(table, roles.label, rest[0], why, scores=rest)
     asked.sure = False
     raise asked
-
-
-def _sorted(matrix) -> bool:
-    falls = rises = True
-    for rows in slices(*matrix.shape):
-        steps = np.diff(np.asarray(matrix[rows], dtype=np.float64), axis=1)
-        falls, rises = falls and bool((steps <= 0).all()), rises and bool((steps >= 0).all())
-        if not (falls or rises):
-            return False
-    return True
 
 
 def row_a_class(
