@@ -31,6 +31,6 @@ def test_a_comparison_is_trained_judged_and_told(tmp_path, monkeypatch):
     table = pd.DataFrame([told])
     assert f"digits: {told['word']}" in page.overview(table, [claim])
     shown = judged.over_epochs("digits", small)
-    assert "2 epochs" in page.over_time(shown)
+    assert "after T, 2 |" in page.over_time(shown)
     for one in (factorial.splits, judged._table):
         one.cache_clear()

@@ -21,6 +21,7 @@ from study import cures, factorial, night_runs, register
 NAME = "verdicts.csv"
 WAITING = "not run yet"  # in place of a word
 FRESH = "ten fresh seeds, each tuned on two of its own by the criterion of its state"
+SEEN = "one margin, 98.75 % interval; three seeds, seen before"
 SAME = {"INCONCLUSIVE": "OPEN", "HOLDS": "HOLDS", "REVERSED": "REVERSED"}  # older words
 
 
@@ -127,7 +128,7 @@ def judged(row: register.Comparison, listed: register.Register) -> dict[str, Any
     else:
         numbers = values(row, listed)
         if row.data == "photographs":
-            rule = "one margin, 98.75 % interval; three seeds, seen before"
+            rule = SEEN
         if numbers is not None:
             told = register.judge(numbers, row.margin, level=listed.level, **how)
     new = {"word": WAITING} if told is None else asdict(told)
