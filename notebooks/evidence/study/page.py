@@ -209,9 +209,9 @@ Text, mixup of word vectors: {on_text}.
 A control of claim X3, *mixup of inputs* (blended images whose labels stay whole), has {control} on
 digits: a mean, without a verdict.
 
-**What does longer training change?** Digits, ten seeds: means less cross-entropy's, each way at its
-best; **bold**: the whole 98.75 % interval is beyond the margin (ECE .01, NLL .02); what is not bold is
-undecided or within it ([figure](images/claims_epochs_digits.svg)).
+**What does longer training change?** Digits, ten seeds: means less cross-entropy's, each way at
+its best; **bold**: the whole 98.75 % interval is beyond the margin (ECE .01, NLL .02); not bold is
+what is undecided or within it ([figure](images/claims_epochs_digits.svg)).
 
 {over_time(shown)}
 
