@@ -1,9 +1,8 @@
-"""One browser and one JupyterLab for all tests; at the end, how long the sliders took."""
+"""One browser and one JupyterLab for all tests."""
 
 import os
 import shutil
 from contextlib import ExitStack
-from statistics import median
 
 import pytest
 from playwright.sync_api import sync_playwright
@@ -11,7 +10,7 @@ from playwright.sync_api import sync_playwright
 from calibkit.course import checkout, pages
 from tests.browser import axe, chromium
 from tests.browser import lab as labs
-from tests.browser.drive import EXPORTED, HANDLE, LIVE, as_page, watched
+from tests.browser.drive import HANDLE, as_page, watched
 
 
 @pytest.fixture(scope="session")
@@ -62,10 +61,10 @@ def still(request, build):
     return as_page(space["explorer"], build / f"{request.module.__name__.rpartition('.')[2]}.html")
 
 
-@pytest.fixture(scope="module", params=[EXPORTED, LIVE], ids=["page", "lab"])
+@pytest.fixture(scope="module", params=["page", "lab"])
 def kept(request, browser):
-    """The same explorer in either face: the page, its root and the face."""
-    lab = request.getfixturevalue("lab") if request.param is LIVE else None
+    """The same explorer on a page without a kernel and in JupyterLab: the page and its root."""
+    lab = request.getfixturevalue("lab") if request.param == "lab" else None
     home = {"home": lab.home} if lab else {}
     with watched(browser, **home, width=1366, height=768) as (page, seen):
         if lab:
@@ -77,7 +76,7 @@ def kept(request, browser):
             page.goto(request.getfixturevalue("still").as_uri())
         root = page.locator(".calibkit-explorer")
         root.locator(".picture svg").first.wait_for()
-        yield page, root, request.param
+        yield page, root
         assert seen == []
     if lab:
         lab.forget()
@@ -86,11 +85,11 @@ def kept(request, browser):
 @pytest.fixture
 def opened(kept):
     """That explorer, its sliders where they begin, for a reader who wants no motion."""
-    page, root, face = kept
+    page, root = kept
     page.emulate_media(reduced_motion="reduce")
     for handle in root.locator(HANDLE).all():
         handle.press("Home")
-    return page, root, face
+    return page, root
 
 
 @pytest.fixture
@@ -139,44 +138,3 @@ def accessible(faults):
         assert faults(*asked) == []
 
     return accessible
-
-
-@pytest.fixture
-def remember(record_property):
-    """Keep the walks of a visit for the summary, which may be made in another process."""
-
-    def keep(walks):
-        for walk in walks:
-            record_property("walk", [str(walk), walk.face.name, walk.times])
-
-    return keep
-
-
-def summary(walks):
-    lines = [words for words, _, _ in walks]
-    for face in (EXPORTED, LIVE):
-        times = [time for _, name, met in walks if name == face.name for time in met]
-        if times:
-            lines.append(
-                f"{face.name}: median {median(times):.1f} ms over {len(times)} steps, "
-                f"goal {face.goal} ms"
-            )
-    return lines
-
-
-def pytest_terminal_summary(terminalreporter):
-    walks = [
-        value
-        for kind in ("passed", "failed")
-        for report in terminalreporter.getreports(kind)
-        if report.when == "call"
-        for name, value in report.user_properties
-        if name == "walk"
-    ]
-    if walks:
-        lines = summary(walks)
-        terminalreporter.section("from key press to new picture")
-        terminalreporter.write_line("\n".join(lines))
-        folder = checkout.root() / "build" / "browser"
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "latencies.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")

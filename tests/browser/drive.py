@@ -8,27 +8,23 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import median
 from urllib.parse import unquote, urldefrag
 
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from calibkit.course import pages
 
-# A step is timed inside the page: from the key press to the frame in which the new picture stands.
-TIME_A_STEP = """(root, limit) => {
+# Whether a step brings a new picture, asked inside the page; a slider without one is dead.
+WATCH_A_STEP = """(root, limit) => {
   const picture = root.querySelector(".picture"), before = picture.innerHTML;
   root.moved = new Promise(resolve => {
-    let pressed = 0;
-    document.addEventListener("keydown", e => { pressed = e.timeStamp; },
-                              {capture: true, once: true});
     const observer = new MutationObserver(() => {
       if (picture.innerHTML === before) return;
       observer.disconnect();
-      requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - pressed)));
+      requestAnimationFrame(() => setTimeout(() => resolve(true)));
     });
     observer.observe(picture, {childList: true, subtree: true, characterData: true});
-    setTimeout(() => { observer.disconnect(); resolve(null); }, limit);
+    setTimeout(() => { observer.disconnect(); resolve(false); }, limit);
   });
 }"""
 # TeX that no converter touched; code and scripts may hold dollars and backslashes.
@@ -65,43 +61,18 @@ def of_each_kind(notebooks: list[Path]) -> list[Path]:
     return [path for path in notebooks if EVERY_PAGE or path.name[:2] in SAMPLE]
 
 
-@dataclass(frozen=True)
-class Face:
-    """Where a slider lives: in a page without a kernel, or in JupyterLab."""
-
-    name: str
-    goal: float  # ms, median from key press to new picture
-
-
-EXPORTED = Face("exported", goal=16)
-LIVE = Face("live", goal=50)
 HANDLE = "input[type=range]"
 # JupyterLab says so when a kernel restarts while its debugger is still asking; no fault of ours.
 NOT_OURS = "Could not restore the debugger state"
 HANG = 10_000  # ms without a new picture: the slider is dead
-SLOW = 2_000  # ms in the median: unusable, whatever the machine
 
 
 @dataclass
 class Walk:
     """One slider moved from its first to its last position."""
 
-    face: Face
-    where: str
     label: str
     values: list[str]
-    times: list[float] = field(default_factory=list)
-
-    @property
-    def median(self) -> float:
-        return median(self.times) if self.times else float("nan")
-
-    def __str__(self) -> str:
-        longest = max(self.times, default=float("nan"))
-        return (
-            f"{self.face.name:9} {self.where:28.28} {self.label:28.28} {len(self.times):3d} steps"
-            f"  median {self.median:6.1f} ms  longest {longest:6.1f} ms"
-        )
 
 
 @dataclass
@@ -145,19 +116,19 @@ def _hear(said, seen: list[str]) -> None:
         seen.append(f"console: {said.text}")
 
 
-def walk(page, root, place: int, face: Face, where: str) -> tuple[Walk, list[str]]:
+def walk(page, root, place: int) -> tuple[Walk, list[str]]:
     """Move one slider of an explorer through its whole range by arrow keys, and back by Home."""
     handle = root.locator(HANDLE).nth(place)
     handle.scroll_into_view_if_needed()
     handle.focus()
     label = handle.get_attribute("aria-label")
     _to_an_end(page, root, handle, "Home")
-    done = Walk(face, where, label, [_value(handle)])
+    done = Walk(label, [_value(handle)])
     for _ in range(int(handle.get_attribute("max"))):
-        took = _press(page, root, "ArrowRight")
-        if took is None:
+        root.evaluate(WATCH_A_STEP, HANG)
+        page.keyboard.press("ArrowRight")
+        if not root.evaluate("root => root.moved"):
             return done, [f"{label}: the picture did not change after {done.values[-1]}"]
-        done.times.append(took)
         done.values.append(_value(handle))
     return done, _judge(page, root, handle, done)
 
@@ -174,8 +145,6 @@ def _judge(page, root, handle, done: Walk) -> list[str]:
     _to_an_end(page, root, handle, "Home")
     if _value(handle) != done.values[0]:
         problems.append(f"Home leads to {_value(handle)}, not to {done.values[0]}")
-    if done.median > SLOW:
-        problems.append(f"a step takes {done.median:.0f} ms in the median")
     return [f"{done.label}: {problem}" for problem in problems]
 
 
@@ -196,28 +165,21 @@ def _value(handle) -> str:
     return handle.locator("xpath=..").locator("output").inner_text().strip()
 
 
-def _press(page, root, key: str) -> float | None:
-    """Milliseconds to the new picture, None if there was none."""
-    root.evaluate(TIME_A_STEP, HANG)
-    page.keyboard.press(key)
-    return root.evaluate("root => root.moved")
-
-
 def _to_an_end(page, root, handle, key: str) -> None:
     """Press a key that may have nothing to do, and wait for the picture where it has."""
     before = _value(handle)
-    root.evaluate(TIME_A_STEP, HANG)
+    root.evaluate(WATCH_A_STEP, HANG)
     page.keyboard.press(key)
     if _value(handle) != before:
         root.evaluate("root => root.moved")
 
 
-def walk_all(page, face: Face, where: str, visit: Visit) -> None:
+def walk_all(page, visit: Visit) -> None:
     """Every slider of a page; what is wrong is added to the visit."""
     roots = page.locator(".calibkit-explorer")
     for i in range(roots.count()):
         for place in range(roots.nth(i).locator(HANDLE).count()):
-            done, problems = walk(page, roots.nth(i), place, face, where)
+            done, problems = walk(page, roots.nth(i), place)
             visit.walks.append(done)
             visit.complaints += problems
 
@@ -230,7 +192,7 @@ def visit_page(browser, path: Path, also: Callable = lambda page: None) -> Visit
         page.wait_for_timeout(300)
         visit = Visit()
         page.evaluate(UNFOLD)
-        walk_all(page, EXPORTED, path.stem, visit)
+        walk_all(page, visit)
         visit.complaints += [f"TeX: {words}" for words in page.evaluate(TEX_LEFT_OVER)]
         visit.complaints += [f"formula: {words}" for words in page.evaluate(UNDRAWN_FORMULAS)]
         visit.complaints += dead_links(page, path)

@@ -21,7 +21,7 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_notebook
 
 from calibkit.course import execution, jupyter
-from tests.browser.drive import LIVE, Visit, walk_all, watched
+from tests.browser.drive import Visit, walk_all, watched
 
 # All cells stay in the page, however long the notebook; nothing is asked of the network.
 SETTINGS = {
@@ -202,7 +202,7 @@ def visit_notebook(browser, lab: Lab, name: str, shots: Path | None = None) -> V
         state = restart_and_run_all(page)
         if state == "done":
             page.wait_for_timeout(500)  # widgets are drawn a moment after their cell ends
-            walk_all(page, LIVE, name, visit)
+            walk_all(page, visit)
         else:
             visit.complaints.append(state)
         broken = page.get_by_text("Error displaying widget").count()

@@ -8,7 +8,7 @@ import pytest
 
 from calibkit.course.explorers import library
 from tests.browser import lab as labs
-from tests.browser.drive import EXPORTED, HANDLE, Visit, walk_all, watched
+from tests.browser.drive import HANDLE, Visit, walk_all, watched
 
 NAMES = ("focal_practice", "networks")  # a face each
 PAGE = """<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>Of somebody else</title>
@@ -60,17 +60,16 @@ def served(folder):
         server.shutdown()
 
 
-def test_the_page_works_from_a_disk(visit, accessible, folder, remember):
+def test_the_page_works_from_a_disk(visit, accessible, folder):
     page, done = visit(folder / "index.html", width=390), Visit()
     page.locator(".picture svg").first.wait_for()
-    walk_all(page, EXPORTED, f"anywhere {folder.name}", done)
-    remember(done.walks)
+    walk_all(page, done)
     assert done.complaints == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     accessible(page)
 
 
-def test_a_page_of_somebody_else_shows_it_twice(browser, served, folder, remember):
+def test_a_page_of_somebody_else_shows_it_twice(browser, served, folder):
     visit = Visit()
     with watched(browser, home=served) as (page, seen):
         page.goto(f"{served}/page.html")
@@ -80,8 +79,7 @@ def test_a_page_of_somebody_else_shows_it_twice(browser, served, folder, remembe
         before = second.inner_text()
         page.locator(f"#explorer {HANDLE}").last.press("End")
         assert first.inner_text() != before == second.inner_text()
-        walk_all(page, EXPORTED, f"a page with {folder.name}", visit)
-    remember(visit.walks)
+        walk_all(page, visit)
     assert visit.complaints + seen == []
 
 
@@ -96,11 +94,10 @@ def test_a_book_shows_it_in_a_shadow_root(browser, served):
     assert seen == []
 
 
-def test_jupyterlab_shows_the_same_files_without_calibkit(browser, lab, remember):
+def test_jupyterlab_shows_the_same_files_without_calibkit(browser, lab):
     for name in NAMES:
         library.write(name, lab.folder / name)
     labs.write(lab, "own", *(CELL.format(name=name) for name in NAMES))
     done = labs.visit_notebook(browser, lab, "own")
-    remember(done.walks)
     assert done.complaints == []
     assert len(done.walks) == len(NAMES)

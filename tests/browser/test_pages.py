@@ -34,10 +34,9 @@ def readable(accessible, notebook):
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_page_works_from_its_file(browser, exported, accessible, remember, notebook):
+def test_a_page_works_from_its_file(browser, exported, accessible, notebook):
     path = exported / f"{notebook.stem}.html"
     visit = visit_page(browser, path, also=readable(accessible, notebook))
-    remember(visit.walks)
     assert visit.complaints == []
     assert len(visit.walks) == sliders_in(notebook)
 

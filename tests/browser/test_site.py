@@ -10,7 +10,7 @@ import pytest
 from calibkit.course import checkout, site
 from calibkit.pictures.percent import spaced
 from tests.browser import axe
-from tests.browser.drive import EVERY_PAGE, EXPORTED, UNFOLD, Visit, walk_all, watched
+from tests.browser.drive import EVERY_PAGE, UNFOLD, Visit, walk_all, watched
 
 WIDE, NARROW = {"width": 1366, "height": 768}, {"width": 390, "height": 844}
 WEIGHT = 500_000  # bytes of the landing page with all that it loads
@@ -159,11 +159,10 @@ def test_a_way_through_lights_its_lessons_in_the_graph(visit, made):
     page.locator("article h1", has_text="15 ·").wait_for()
 
 
-def test_every_slider_of_the_landing_page_moves(visit, made, remember):
+def test_every_slider_of_the_landing_page_moves(visit, made):
     page, done = visit(made / "index.html", **WIDE), Visit()
     page.locator(".picture svg").first.wait_for()
-    walk_all(page, EXPORTED, "landing", done)
-    remember(done.walks)
+    walk_all(page, done)
     assert len(done.walks) == 5
     assert done.complaints == []
 

@@ -40,11 +40,10 @@ def values(root):
     return root.locator("label output").all_inner_texts()
 
 
-def test_both_sliders_move_by_keyboard_and_are_named(opened, remember):
-    page, root, face = opened
+def test_both_sliders_move_by_keyboard_and_are_named(opened):
+    page, root = opened
     done = Visit()
-    walk_all(page, face, "two", done)
-    remember(done.walks)
+    walk_all(page, done)
     assert done.complaints == []
     assert [walk.label for walk in done.walks] == ["noise rate", "epoch"]
     assert done.walks[0].values == ["0\u00a0%", "20\u00a0%", "40\u00a0%"]
@@ -54,7 +53,7 @@ def test_both_sliders_move_by_keyboard_and_are_named(opened, remember):
 
 
 def test_a_film_plays_by_keyboard_and_stops_at_its_end(opened):
-    page, root, _ = opened
+    page, root = opened
     page.emulate_media(reduced_motion="no-preference")
     button = page.get_by_role("button", name="Play: epoch")
     button.focus()
@@ -73,7 +72,7 @@ def test_a_film_plays_by_keyboard_and_stops_at_its_end(opened):
 
 
 def test_who_wants_less_motion_goes_frame_by_frame(opened):
-    page, root, _ = opened
+    page, root = opened
     button = page.get_by_role("button", name="Next: epoch")
     for epoch in ("2", "4", "8", "1"):
         button.press("Enter")

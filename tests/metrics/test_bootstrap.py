@@ -44,15 +44,6 @@ def test_distribution_is_that_of_the_plain_loop(metric):
     assert fast.std() == pytest.approx(exact.std(), rel=0.12)
 
 
-def test_distribution_where_cells_are_drawn_by_moments_or_exactly(monkeypatch):
-    probs, labels = problem(500)
-    exact = resample_loop(probs, labels, "ece", 800, seed=3)
-    for small in (0, resampling.SMALL, 10**6):
-        monkeypatch.setattr(resampling, "SMALL", small)
-        found = ks_2samp(exact, drawn(probs, labels, "ece", 1500))
-        assert found.statistic < 0.08, (small, found)
-
-
 def test_adaptive_bins_are_those_of_the_full_sample():
     probs, labels = problem(400)
     confidence, correct = probs.amax(1), (probs.argmax(1) == labels).double()
@@ -108,11 +99,3 @@ def test_interval_is_the_percentiles_or_their_reflection(metric):
         found = metrics.bootstrap_interval(probs, labels, level=0.8, **options)
         assert found == pytest.approx(ends, abs=1e-15)
         assert all(type(end) is float for end in found)
-
-
-def test_a_cell_of_one_sample_is_drawn_exactly():
-    # confidences .9 (right) and .6 (wrong), each alone in its cell: four outcomes for two draws
-    probs = torch.tensor([[0.9, 0.1], [0.6, 0.4]], dtype=torch.float64)
-    values = drawn(probs, torch.tensor([0, 1]), "ece", 500)
-    assert set(values.round(9)) == {0.1, 0.35, 0.6}
-    assert np.mean(values.round(9) == 0.35) == pytest.approx(0.5, abs=0.08)

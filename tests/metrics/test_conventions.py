@@ -163,6 +163,15 @@ def test_what_is_printed_of_a_measure_that_fails_or_looks_at_the_order():
     assert math.isnan(follows(lambda p, y: 7.0).departures["few"][1])
 
 
+@pytest.mark.parametrize("bins", conventions.BINS[:1])
+def test_every_lost_bin_is_noticed_and_what_is_nearest_is_said(bins):
+    for place in range(bins):
+        found = follows(lambda p, y, b=place: ece(p, y, bins=bins, lose=[b]), bins=bins)
+        assert not found.names, place
+        assert "low" in found.departures
+        assert f"nearest {found.nearest}, on " in str(found)
+
+
 def test_other_bins_are_refused():
     with pytest.raises(ValueError, match="bins must be one of 10, 15"):
         follows(metrics.ece, bins=12)

@@ -41,12 +41,6 @@ def test_the_cheapest_action_is_that_of_the_loop():
     assert metrics.cheapest_action(probs, costs).tolist() == loop
 
 
-def test_ties_go_to_the_first_action():
-    probs = torch.tensor([[0.5, 0.5], [0.25, 0.75]])
-    assert metrics.cheapest_action(probs, torch.ones(3, 2)).tolist() == [0, 0]
-    assert metrics.cheapest_action(probs, metrics.alarm_costs(1)).tolist() == [0, 1]
-
-
 @pytest.mark.parametrize("ratio", RATIOS)
 def test_net_benefit_is_the_base_rate_less_the_cost_of_an_event(ratio):
     probs, known = rows()
@@ -55,12 +49,6 @@ def test_net_benefit_is_the_base_rate_less_the_cost_of_an_event(ratio):
         rate = float(happened.double().mean())
         found = metrics.net_benefit(probs[:, 1], happened, threshold=1 / (1 + ratio))
         assert found == pytest.approx(rate - cost / ratio, abs=1e-12)
-
-
-def test_the_formula_of_net_benefit_by_hand():
-    score, event = np.array([0.9, 0.8, 0.3, 0.1]), np.array([1, 0, 1, 0])
-    assert metrics.net_benefit(score, event, threshold=0.2) == pytest.approx(2 / 4 - 0.25 / 4)
-    assert metrics.net_benefit(score, event, threshold=0.95) == 0
 
 
 @pytest.mark.parametrize("truth", ["labels", "posterior"])

@@ -30,21 +30,6 @@ def test_ece_against_a_loop(name, binning, closed):
             assert metrics.ada_ece(probs, labels, bins=bins) == found
 
 
-def test_values_by_hand():
-    # confidences .9 (right), .7 (wrong), .7 (right): bins (.6, .8] and (.8, 1]
-    probs, labels = [[0.9, 0.1], [0.3, 0.7], [0.7, 0.3]], [0, 0, 0]
-    probs = np.array(probs)
-    assert metrics.ece(probs, labels, bins=5) == pytest.approx((0.1 + 2 * 0.2) / 3)
-    assert metrics.ece(probs, labels, bins=5, norm="l2") == pytest.approx(
-        ((0.01 + 2 * 0.04) / 3) ** 0.5
-    )
-    assert metrics.mce(probs, labels, bins=5) == pytest.approx(0.2)
-    assert metrics.signed_gap(probs, labels) == pytest.approx(2.3 / 3 - 2 / 3)
-    assert metrics.overconfidence_error(probs, labels, bins=5) == pytest.approx(2 / 3 * 0.7 * 0.2)
-    # two bins of equal mass: the tied .7 stay together
-    assert metrics.ada_ece(probs, labels, bins=2) == pytest.approx((0.1 + 2 * 0.2) / 3)
-
-
 @pytest.mark.parametrize("name", ["random", "two", "saturated", "edges64", "missing", "many"])
 def test_uncertainty_calibration_agrees(name):
     probs, labels = (x.numpy() for x in CASES[name])
@@ -89,21 +74,6 @@ def test_debiased_error_by_hand_and_its_options():
     assert metrics.debiased_ece(probs[:4], labels[:4], bins=1) == 0
     assert metrics.debiased_ece(probs[3:5], [0, 1], bins=2) == 0  # bins of one sample say nothing
     assert metrics.debiased_ece(probs[:2], [1, 1], bins=1) == pytest.approx(0.6)  # two samples do
-
-
-@pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("binning", ["width", "mass"])
-def test_debiased_error_against_a_loop(name, binning):
-    probs, labels = CASES[name]
-    confidence, hits = reference.top_loop(probs, labels)
-    for bins in (3, 10, 15):
-        square = 0.0
-        for cs, hs in reference.bins_loop(confidence, hits, bins, binning):
-            if len(cs) > 1:
-                c, a = np.mean(cs), np.mean(hs)
-                square += len(cs) / len(hits) * ((c - a) ** 2 - a * (1 - a) / (len(cs) - 1))
-        found = metrics.debiased_ece(probs, labels, bins=bins, binning=binning)
-        assert found**2 == pytest.approx(max(square, 0), abs=1e-12)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -34,24 +34,6 @@ def test_draws_are_the_metric_of_resampled_rows(metric):
     assert found == pytest.approx((2 * here - high, 2 * here - low), abs=1e-12)
 
 
-def test_large_samples_are_drawn_in_groups(monkeypatch):
-    a, b, labels = problem(1001)
-    options = {"metric": "brier", "resamples": 2000}
-    exact = metrics.paired_interval(a, b, labels, **options)
-    monkeypatch.setattr("calibkit.metrics.resampling.GROUPS", 400)
-    coarse = metrics.paired_interval(a, b, labels, **options)
-    width = exact[1] - exact[0]
-    assert coarse == pytest.approx(exact, abs=0.2 * width)
-
-
-@pytest.mark.parametrize("metric", ["ece", "accuracy"])
-def test_confidences_and_hits_give_what_whole_rows_give(metric):
-    a, b, labels = problem()
-    whole = metrics.paired_interval(a, b, labels, metric=metric, resamples=50)
-    tops = [x for probs in (a, b) for x in (probs.amax(1), probs.argmax(1) == labels)]
-    assert metrics.paired_interval_of(*tops, metric=metric, resamples=50) == whole
-
-
 @pytest.mark.parametrize("metric", ["nll", "brier"])
 def test_binary_scores_are_rows_of_two_classes(metric):
     random = np.random.default_rng(1)

@@ -36,13 +36,6 @@ def test_kernel_integral(n, right):
     assert ours(confidence, hits) == pytest.approx(solved(confidence, hits), abs=1e-6)
 
 
-def test_kernel_integral_with_mass_on_both_ends():
-    confidence, hits = np.array([0.0, 1.0, 0.3]), np.array([1, 0, 1], dtype=bool)
-    for chosen in ([0], [1], [0, 1], [0, 1, 2]):
-        expected = solved(confidence[chosen], hits[chosen])
-        assert ours(confidence[chosen], hits[chosen]) == pytest.approx(expected, abs=1e-6)
-
-
 @pytest.mark.parametrize("spread", [0.005, 0.1])
 def test_kernel_integral_where_the_residuals_change_sign(spread):
     # three of five right all around .6: over-confident above it, under-confident below

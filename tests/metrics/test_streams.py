@@ -52,18 +52,6 @@ def test_batches_add_up_to_one_call(bins, size, weighted):
         assert value == pytest.approx(whole, abs=1e-12), name
 
 
-def test_values_by_hand():
-    first = metrics.tally([[0.9, 0.1]], [0], bins=2)
-    second = metrics.tally([[0.6, 0.4], [0.3, 0.7]], [1, 1], bins=2, weights=[1, 2])
-    assert first.top.tolist() == [[0, 1], [0, 1], [0, 0.9], [0, 1]]
-    assert second.top[:, 1].tolist() == pytest.approx([3, 2, 0.6 + 2 * 0.7, 1 + 4])
-    found = (first + second).measures()
-    assert found["samples"] == 4
-    assert found["accuracy"] == 0.75
-    assert found["ece"] == pytest.approx(abs((0.9 + 0.6 + 1.4) / 4 - 0.75))
-    assert found["brier"] == pytest.approx((0.02 + 0.72 + 2 * 0.18) / 4)
-
-
 def test_other_bins_or_classes_are_refused():
     one = metrics.tally([[0.9, 0.1]], [0])
     with pytest.raises(

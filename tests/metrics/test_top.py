@@ -31,14 +31,6 @@ def test_ties_go_to_the_lowest_class(classes):
     assert correct.nonzero().flatten().tolist() == [1]
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
-def test_float_types_are_kept_but_for_16_bits_which_become_64(dtype):
-    probs, labels = CASES["half"]
-    confidence, correct = module.top(probs.to(dtype), labels)
-    assert confidence.dtype == (torch.float64 if dtype == torch.float16 else dtype)
-    assert torch.equal(correct, module.top(probs.double(), labels)[1])
-
-
 OF_THE_TOP = (
     *("accuracy", "ada_ece", "aurc", "bootstrap_interval", "calibration_test", "confident_share"),
     *("debiased_ece", "ece", "mce", "overconfidence_error", "signed_gap", "smooth_ece"),

@@ -109,18 +109,6 @@ def test_whole_weights_repeat_rows(name, n, classes):
     assert n < 300 or not np.array_equal(weighted, once)
 
 
-def test_values_by_hand():
-    probs, labels, weights = [[0.9, 0.1], [0.6, 0.4]], [0, 1], [3.0, 1.0]
-    assert metrics.accuracy(probs, labels, weights=weights) == 0.75
-    assert metrics.signed_gap(probs, labels, weights=weights) == pytest.approx(0.825 - 0.75)
-    # bins (.5, .6] and (.8, .9]: 3/4 of |.9 - 1| and 1/4 of |.6 - 0|
-    error = metrics.ece(probs, labels, bins=10, weights=weights)
-    assert error == pytest.approx(0.75 * 0.1 + 0.25 * 0.6)
-    r = metrics.reliability(probs, labels, bins=1, weights=weights)
-    assert (r.counts.tolist(), r.hits.tolist(), r.squares.tolist()) == ([4.0], [3.0], [10.0])
-    assert r.effective.item() == pytest.approx(1.6)  # 4^2 / 10
-
-
 INTERVALS = {
     name: lambda p, y, name=name, **w: metrics.bootstrap_interval(p, y, metric=name, **w)
     for name in bootstrap.get_args(bootstrap.Metric)
