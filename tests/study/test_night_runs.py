@@ -91,10 +91,10 @@ def test_ctrl_c_loses_nothing_that_is_finished(root, tmp_path, listed, monkeypat
     with pytest.raises(KeyboardInterrupt):
         finish(root, tmp_path)
     assert night_runs.left(1, None, tmp_path) == LIST[1:]
-    assert "2 are left" not in capsys.readouterr().out
+    assert "2 runs are left" not in capsys.readouterr().out
     monkeypatch.setattr(night_runs, "trained", really)
     finish(root, tmp_path)
-    assert "2 are left" in capsys.readouterr().out
+    assert "2 runs are left" in capsys.readouterr().out
     assert night_runs.left(1, None, tmp_path) == []
     finish(root, tmp_path)
     assert capsys.readouterr().out == "Every run of the list is stored.\n"

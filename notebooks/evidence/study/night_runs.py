@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import os
-import statistics
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,7 +37,6 @@ SETTING = replace(photographs.SETTINGS["night"], train=20_000)
 OTHERS = "networks.csv"  # of the other networks
 KEY = ["network", "loss", "decay", "seed"]
 COLUMNS = [*KEY, *classifiers.MEASURES, "seconds", "revision"]
-A_RUN = 240.0  # seconds, until a run of the list is stored
 
 # from the name in the table to what it changes in the recipe
 CHANGES: dict[str, dict[str, Any]] = {
@@ -185,16 +183,6 @@ def left(seeds: int = SEEDS, network: str | None = None, folder: Path | None = N
     return [run for run in wanted if run.key not in done]
 
 
-def hours(waiting: Sequence[Run], table: pd.DataFrame) -> float:
-    """What the runs need one after the other: as long as those of their network took, by median.
-
-    table: the stored runs.
-    """
-    took = {network: part.median() for network, part in table.groupby("network").seconds}
-    usual = statistics.median(took.values()) if took else A_RUN
-    return sum(took.get(run.network, usual) for run in waiting) / 3600
-
-
 def run_all(
     seeds: int | None = None,
     network: str | None = None,
@@ -213,7 +201,7 @@ def run_all(
     waiting = left(SEEDS if seeds is None else seeds, network, folder)
     jobs = validate.integer("jobs", jobs or 1, 1)
     told = revision()
-    print(_summary(waiting, table(None, folder), jobs), flush=True)
+    print(f"{len(waiting)} runs are left." if waiting else "Every run of the list is stored.")
     call = joblib.delayed(_attempted)
     work = (call(run, setting, root, device) for run in waiting)
     at_once = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch=jobs)
@@ -225,9 +213,8 @@ def run_all(
         else:
             row, arrays, history = made
             keep({**row, "revision": told}, arrays, history, folder)
-            text = _line(row)
-        after = f"left: {len(rest)}, {hours(rest, table(None, folder)) / jobs:.1f} h"
-        print(f"{time.strftime('%H:%M:%S')} {run}: {text}; {after}", flush=True)
+            text = f"accuracy {row['test_accuracy']:.3f}; {row['seconds']:.0f} s"
+        print(f"{time.strftime('%H:%M:%S')} {run}: {text}; left: {len(rest)}", flush=True)
     return failed
 
 
@@ -237,24 +224,6 @@ def _attempted(run: Run, setting: photographs.Setting, root, device) -> tuple[Ru
         return run, trained(run, setting, root=root, device=device)
     except RuntimeError as error:
         return run, str(error)
-
-
-def _line(row: dict[str, Any]) -> str:
-    return (
-        f"accuracy {row['test_accuracy']:.3f}, ECE {row['test_ece']:.3f}, "
-        f"NLL {row['test_nll']:.3f}, after T = {row['scaled_temperature']:.2f} "
-        f"{row['scaled_nll']:.3f}; {row['seconds']:.0f} s"
-    )
-
-
-def _summary(waiting: Sequence[Run], table: pd.DataFrame, jobs: int) -> str:
-    if not waiting:
-        return "Every run of the list is stored."
-    return (
-        f"{len(table)} runs are stored. {len(waiting)} are left, some "
-        f"{hours(waiting, table) / jobs:.1f} hours in {jobs} process(es). Each is stored as it "
-        f"ends; after Ctrl-C the same command goes on."
-    )
 
 
 def trained(
