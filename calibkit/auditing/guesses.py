@@ -270,6 +270,10 @@ def meaning(table: Any, score: str, label: list[str], able: list[str]) -> dict[s
     values, good = sorted(set(words.dropna())), np.isfinite(own) & words.notna().to_numpy()
     predicted = {"predicted": able[0]} if able else {}
     if len(values) > 2:
+        named = sets.class_in(score, {value.casefold() for value in values})
+        after = [value for value in values if value.casefold() == named]
+        if len(after) == 1 and area(own[good], (words == after[0])[good])[1] > CLEARLY:
+            return {"positive": after[0]}
         return predicted
     least, most = np.nanmin(own), np.nanmax(own)
     of_class = least < (0.5 if most <= 1 else 50) and (0 <= least <= most <= 100 or not able)
@@ -306,10 +310,15 @@ def pairs(words: pd.Series, predicted: pd.Series) -> Unclear:
         f"no value in common: pair them as --classes PREDICTION=LABEL,PREDICTION=LABEL, or name "
         f"other columns"
     )
-    known = {**dict.fromkeys(names.POSITIVE, "1"), **dict.fromkeys(names.NEGATIVE, "0")}
-    if {*labels} != {"0", "1"} or not all(one.casefold() in known for one in own):
+    if len(labels) != len(own):
         return Unclear(why)
-    return Unclear(why, classes=[f"{one}={known[one.casefold()]}" for one in own])
+    known = {**dict.fromkeys(names.POSITIVE, "1"), **dict.fromkeys(names.NEGATIVE, "0")}
+    if {*labels} == {"0", "1"} and all(one.casefold() in known for one in own):
+        order = [known[one.casefold()] for one in own]
+    else:
+        table = pd.crosstab(predicted.to_numpy(), words.to_numpy()).to_numpy()
+        order = [labels[k] for k in linear_sum_assignment(table, maximize=True)[1]]
+    return Unclear(why, classes=[f"{a}={b}" for a, b in zip(own, order, strict=True)])
 
 
 # --- which label each of several columns stands for ---

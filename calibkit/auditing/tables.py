@@ -469,12 +469,7 @@ def _entries(column: str, series: pd.Series, frame: pd.DataFrame, missing: str |
     if not isinstance(first, list):
         return {column: _masked(series, missing)}
     if isinstance(first[0], str):
-        texts = [cell for cell in filled if isinstance(cell, list)]
-        flat = pd.to_numeric(pd.Series([w for cell in texts for w in cell]), errors="coerce")
-        if flat.notna().all() and any(cell != texts[0] for cell in texts):
-            series = filled.map(lambda cell: [float(word) for word in cell]).reindex(series.index)
-        else:
-            return {column: series.map(lambda cell: str(cell) if cell is not None else None)}
+        return {column: series.map(lambda cell: str(cell) if cell is not None else None)}
     lengths = {len(cell) for cell in series if isinstance(cell, list)}
     beside = _words_beside(column, frame)
     if beside is not None:

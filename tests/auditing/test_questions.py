@@ -132,6 +132,7 @@ FORMS = TOOLS | {
     "by_id.json": (text(json.dumps({f"img{k}": {"label": int(Y3[k]), "probs": P3[k].tolist()}
                                     for k in range(N)})), THREE),
     "batches.pt": (saved(lambda: by_hundred(loss_beside, Z, Y3)), THREE),
+    "label_numbers.csv": (csv(label=[f"LABEL_{k}" for k in BEST], score=TOP, gold=Y3), HITS),
     "tuple.pt": (saved(lambda: (torch.tensor(P3), torch.tensor(Y3))), THREE),
     "own_and_human.csv": (csv(label=NAMES[BEST], **scores("p_"), human=WORDS), THREE),
     "zero_shot.jsonl": (jsonl(map(zero_shot, range(N))), THREE),
