@@ -224,7 +224,7 @@ def curve(probs, labels):
 
 
 curves = [curve(digits(seed).test.posterior, digits(seed).test.labels) for seed in seeds]
-exact = np.mean([one[round(0.7 * size.test) - 1] for one in curves])
+exact_risk = np.mean([one[round(0.7 * size.test) - 1] for one in curves])
 
 # %% [markdown]
 # **Predict before you run:** with hard labels the networks are 16 points too sure on average, with alpha 0.05 only 2. How many points is it with
@@ -492,7 +492,7 @@ for place, a in enumerate((0.0, 0.3)):
     at = {share: rows[:, np.abs(keep - share).argmin()].mean() for share in (0.1, 0.7)}
     told.append(f"{name}: risk {at[0.7]:.1%} of 70 % kept, {at[0.1]:.2%} of 10 % kept")
     print(told[-1])
-print(f"the exact posterior: risk {exact:.1%} of 70 % kept")
+print(f"the exact posterior: risk {exact_risk:.1%} of 70 % kept")
 _ = ax.set(xlabel="coverage: share kept", ylabel="error rate of what is kept", ylim=(0, None))
 plots.percent(ax)
 _ = ax.legend(fontsize="small")

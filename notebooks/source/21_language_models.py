@@ -47,7 +47,7 @@ DEVICE = "auto"
 #
 # Nobody can say what a large language model could have known. So we invent a world: 9,216 questions about people, and the answer to each is one
 # of 24 cities. Some cities have several names (*istanbul*, *constantinople*). 70 % of the sentences are about 300 common questions, the others
-# about rare ones. The answerer's text has errors, too: one sentence in ten names a wrong city.
+# about rare ones. The answerer's text is as long as the writer's, and has errors: one sentence in ten names a wrong city.
 
 # %%
 size, seeds, _ = begin(SCALE, SEED, DEVICE)
