@@ -594,7 +594,10 @@ def _arrow(path: Path) -> pd.DataFrame:
     try:
         found = pd.read_feather(path) if feather else pd.read_parquet(path)
     except Exception as error:  # pyarrow has errors of its own
-        raise ValueError(f"{path.name} is no table of this kind: {error}") from None
+        head = f"{path.name} is no table of this kind: {error}. A stream of Arrow becomes one by"
+        line = f'pyarrow.ipc.open_stream("{path.name}").read_pandas()'
+        more = f'import pyarrow.ipc\n  {line}.to_csv("table.csv", index=False)'
+        raise ValueError(f"{head}\n  {more}") from None
     return found.reset_index() if any(name is not None for name in found.index.names) else found
 
 
