@@ -268,7 +268,7 @@ slider = explorers.Explorer(
 explorers.keep(slider, "audit_power")
 
 # %% [markdown]
-# The file of section 3 is one of the 42: its digit lies beyond 2.8, not beyond 3.1, as three checks ask. So write beside "nothing found"
+# The rare class of section 3 is one of the 42: its digit lies beyond 2.8, not beyond 3.1, as three checks ask. So write beside "nothing found"
 # *what would have been found*.
 #
 # ## 5. Ada, Ben, Eve, and you
@@ -299,7 +299,7 @@ print(calibkit.audit(scaler.transform(logits), labels))
 
 # %% [markdown]
 # What *you* wrote audits them: the ECE (01), the gap plus and minus 1.96 standard errors (05), the temperature (08), today's z. What you have
-# not kept is the course's own. The `assert` lines compare it with the course's audit.
+# not kept is the course's own. The `assert` lines compare both with the course's audit.
 
 # %%
 from calibkit.course.mine import ece, fitted_temperature, gap_interval, whose
@@ -321,8 +321,7 @@ for name, network in {"Ada": ada, "Ben": ben, "Eve": eve}.items():
 
 # %% [markdown]
 # Ada's gap is above 0 with its whole interval. Ben's and Eve's cannot be told from 0. Yet in each one predicted digit lies beyond 2.8: here, too,
-# the average hides a group. The printed report leaves the digits
-# out: they stand in its `classes`. (Other libraries, or no Python: [your model](your_model.md).)
+# the average hides a group. The printed report leaves the digits out: they stand in `classes` of what the audit returns. (Other libraries, or no Python: [your model](your_model.md).)
 #
 # ## The answer
 #
