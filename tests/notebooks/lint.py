@@ -9,7 +9,7 @@ from collections.abc import Iterator
 HEAD = ("**Question.**", "**Time.**", "**Needs.**")
 END = ("## Three things to take away", "## Recall", "## Go further", "## References")
 PARAMETERS = {"SCALE", "SEED", "DEVICE"}
-LONGEST_CELL, LONGEST_FOLDED, LONGEST_LINE = 25, 70, 110
+LONGEST_CELL, LONGEST_LINE = 25, 110
 FORBIDDEN = {
     r"^\s*[!%]": "a shell or magic command",
     r"simplefilter|filterwarnings": "silences warnings",
@@ -127,7 +127,7 @@ def _code(notebook) -> Iterator[str]:
         lines = cell.source.split("\n")
         where = f"in the cell that begins with {lines[0]!r}"
         folded = cell.metadata.get("jupyter", {}).get("source_hidden")
-        if len(lines) > (LONGEST_FOLDED if folded else LONGEST_CELL):
+        if len(lines) > LONGEST_CELL:
             yield f"{len(lines)} lines {where}"
         # 119 characters fill the column of an exported page; one more is cut off
         if max(map(len, lines)) > LONGEST_LINE + (9 if folded else 0):
