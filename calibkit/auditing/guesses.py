@@ -248,8 +248,8 @@ def of_what(table: Any, label: list[str], score: str, why: str, **more: Any) -> 
             how = more | {"label": label, "kind": "confidence"}
             return Unclear(why, *([("", how)] if judged else []))
     best, ways = meaning(table, score, label, able), []
-    for value in values if len(values) == 2 else []:
-        found, z = area(own, (words == value).to_numpy())
+    sides = sorted((area(own, (words == value).to_numpy()), value) for value in values)
+    for (found, z), value in sides if len(values) == 2 else []:  # the likelier last
         how = {"positive": value} | ({"columns_as_named": True} if z < -LIKELY else {})
         ways.append((f"{score!r} is of {value!r} (AUC {found:.2f})", how))
     for column in able[:1]:
