@@ -93,7 +93,7 @@ def _text(head: str, mean: float, std: float) -> str:
 
 def told(result: Result) -> str:
     """The table of a run and its verdicts, the whole and then step by step."""
-    experiment, table = result.experiment, result.table
+    experiment, table = result.experiment, result.table.round(6)  # as it is kept
     lines = [f"{experiment.name}, {experiment.dataset}, scale {result.task.scale}, by "
              f"{experiment.varies}; mean ± standard deviation over seeds", ""]  # fmt: skip
     lines += [shown(table).to_string(), ""]
