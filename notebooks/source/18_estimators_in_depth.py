@@ -138,7 +138,6 @@ check.avoidable_brier(my_avoidable_brier)
 # ```
 #
 # </details>
-#
 
 # %%
 check.keep(my_avoidable_brier)
@@ -497,7 +496,6 @@ by_ece, by_z, both = readers.rejected(my_model, posterior, 1000, size.draws // 4
 print(f"exact error {metrics.true_calibration_error(my_model, posterior):.1%}: rejected by the ECE test on "
       f"{by_ece:.0%} of test sets, by z on {by_z:.0%}, by one of both at half the level on {both:.0%}")
 
-# %% [markdown]
 # %% [markdown]
 # All verdicts: [evidence](evidence/18_estimators_in_depth.ipynb).
 #
