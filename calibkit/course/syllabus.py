@@ -126,7 +126,7 @@ def depth(number: str) -> int:
     """The longest way to a lesson from one that needs none.
 
     >>> depth("00"), depth("08"), depth("15")
-    (0, 2, 4)
+    (0, 2, 3)
     """
     return max((1 + depth(other) for other in entry(number).needs), default=0)
 
@@ -135,7 +135,7 @@ def direct(number: str) -> list[str]:
     """What a lesson needs, without what its other needs need anyway.
 
     >>> direct("15")
-    ['09']
+    ['08']
     """
     needs = entry(number).needs
     return [one for one in needs if not any(one in above(other) for other in needs)]
