@@ -37,7 +37,7 @@ import torch
 from torch.nn.functional import unfold
 
 from calibkit import metrics, recalibration
-from calibkit.course import check, experiments, verdicts
+from calibkit.course import check, experiments
 from calibkit.course.experiments import architectures
 from calibkit.course.scale import begin
 from calibkit.lab import data, sweep
@@ -325,19 +325,6 @@ for kind in kinds:
 #
 # </details>
 #
-# A *verdict* compares five networks of each kind, with rate and weight decay chosen on other networks: the mean difference in NLL, with its 95 %
-# interval. HOLDS: all of it lies above 0.
-
-# %% tags=["nbval-check-output"]
-pair = {"width": architectures.WIDTHS["large"], "pixels": "exchanged", "kind": ["convolution", "dense"]}
-five = architectures.at_best(size, "after T", seeds, among=pair, device=device)
-rows = pd.DataFrame([row for one in five.outcomes for row in architectures.judged(one)])
-after_T = rows[rows.state == "after T"].sort_values("seed")
-nll = {kind: after_T[after_T.kind == kind].NLL.to_numpy() for kind in pair["kind"]}
-print(verdicts.judge("04d", "pixels exchanged, one T each: convolution has a higher NLL than dense",
-                     nll["convolution"] - nll["dense"]))
-
-# %% [markdown]
 # ## The answer
 #
 # **Not by itself. How sure a network is depends on form and learning rate together, and one temperature repairs it: after that, all four have an ECE of about 2 %. The form decides
