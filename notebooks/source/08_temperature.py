@@ -5,8 +5,8 @@
 # cannot train it again, but it has 200 labelled images. "One number repairs it," says Eve. "Then I tell each patient: 90 %
 # means 90 %," says Ben. What does one number repair, and may Ben say that?
 #
-# **Predict before you run:** below is this network with two images. It is 100 % sure of both answers; the left one is right,
-# the right one is wrong. Eve divides all its raw scores by 6. Now it is 82 % sure of the answer that is right. How sure is it
+# **Predict before you run:** below is this network with two images. It is 100 % sure of both answers; the left one is correct,
+# that on the right is wrong. Eve divides all its raw scores by 6. Now it is 82 % sure of the answer that is right. How sure is it
 # of the answer that is wrong? Write down a number, run the cell, and move the slider to 6.
 
 # %% tags=["answer"]
@@ -17,8 +17,8 @@ explorers.stored("two_answers")
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 80 %. The number does not know which answer is right: it lowers both alike. Move on to 10: no number leaves the left answer
-# certain and makes the right one doubtful.
+# 80 %. The number does not know which answer is right: it lowers both alike. Move on to 10: no number leaves the correct answer
+# certain and makes the wrong one doubtful.
 #
 # </details>
 #
@@ -110,7 +110,7 @@ explorers.keep(explorers.Explorer(
 # $$p=\mathrm{softmax}(z/T).$$
 #
 # T > 1 makes every answer less sure, T < 1 surer. The **NLL** (negative log-likelihood, the cross-entropy) is the mean of minus the
-# logarithm of the probability that the right class was given. No probabilities have a lower one, on average, than the true ones. So Eve
+# logarithm of the probability that the network gave to the correct class. On average, no probabilities have a lower NLL than the true ones. So Eve
 # takes the T that comes nearest: that with the lowest NLL, on images that the network has not learned (`cal`).
 #
 # **Your move.** Be Eve, with the 200 images of the hospital. Try three values of T; which has the lowest NLL?
@@ -309,7 +309,7 @@ for words, member in groups.items():
 # - *Each digit?* No. A digit is on 10 % of the images, so its probability should be 10 % on average. The largest error of a digit, of
 #   networks that saw it rarely, is 5.6 points in place of 5.9. A T lowers the 4s that are called 9 as it lowers the 9s that
 #   are called 4: it cannot take from one digit and give to another.
-# - *Each scanner?* No: on noisier images the ECE falls from 26.5 % to 11.3 %, not to 1 %.
+# - *Each scanner?* No: on noisier images the ECE falls from 26.5 % to 11.3 %; on images as it learned, to about 1 %.
 #
 # </details>
 #

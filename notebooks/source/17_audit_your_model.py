@@ -268,7 +268,8 @@ slider = explorers.Explorer(
 explorers.keep(slider, "audit_power")
 
 # %% [markdown]
-# The rare class of section 3 is one of the 42: its digit lies beyond 2.8, not beyond 3.1, as three checks ask. So write beside "nothing found"
+# The rare class of section 3 is one of the 42 files without an alarm. Its digit lies beyond 2.8, where the audit marks one of ten digits; an alarm here also divides by the
+# three checks, .05 / 30, which is a z of 3.1. So write beside "nothing found"
 # *what would have been found*.
 #
 # ## 5. Ada, Ben, Eve, and you
@@ -321,7 +322,7 @@ for name, network in {"Ada": ada, "Ben": ben, "Eve": eve}.items():
 
 # %% [markdown]
 # Ada's gap is above 0 with its whole interval. Ben's and Eve's cannot be told from 0. Yet in each one predicted digit lies beyond 2.8: here, too,
-# the average hides a group. The printed report leaves the digits out: they stand in `classes` of what the audit returns. (Other libraries, or no Python: [your model](your_model.md).)
+# the average hides a group. The printed report leaves the digits out: they stand in `classes` of what the audit returns. So do not obey its "use it" of a temperature alone, which is for the average. (Other libraries, or no Python: [your model](your_model.md), [audit a file](audit_a_file.md).)
 #
 # ## The answer
 #
