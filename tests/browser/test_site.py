@@ -7,7 +7,7 @@ from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
 
-from calibkit.course import checkout, site
+from calibkit.course import checkout, site, syllabus
 from calibkit.pictures.percent import spaced
 from tests.browser import axe
 from tests.browser.drive import EVERY_PAGE, UNFOLD, Visit, walk_all, watched
@@ -154,7 +154,7 @@ def test_a_way_through_lights_its_lessons_in_the_graph(visit, made):
     assert numbers == way.get_attribute("data-lessons").split()
     page.locator("svg.graph .lesson[data-number='15']").focus()
     numbers = lit.evaluate_all("all => all.map(one => one.dataset.number)")
-    assert numbers == ["00", "01", "08", "09", "15"]
+    assert numbers == sorted({"15", *syllabus.above("15")})
     page.keyboard.press("Enter")
     page.locator("article h1", has_text="15 ·").wait_for()
 
