@@ -165,7 +165,7 @@ def audit(
     logits, probs: one of them: (n, K) scores, or (n,) of class 1 of two, as a tensor, an array, a
         memory map (read block by block, never whole) or a table whose columns are the classes.
     labels: (n,) classes by number, or by name where the columns or `class_names` have names.
-    kind: "auto" for scores given as `logits` that may be either; then nothing is warned of. Or
+    kind: of `logits`: "auto" for scores that may be either; then nothing is warned of. Or
         "percent", "logprobs" (logarithms of probabilities) and "confidence", one column of
         probabilities that what a row predicts is right, with labels 0 and 1 of whether it is.
     calibration: (logits, labels), or with weights a third, that the temperature is fitted on.
@@ -196,6 +196,8 @@ def audit(
         raise TypeError("audit takes either logits or probs, and then labels")
     if labels is None:
         raise TypeError("labels are missing: pass audit(logits, labels)")
+    if probs is not None and kind not in (None, "probs"):
+        raise TypeError(f"kind says what `logits` holds: pass audit(scores, labels, kind={kind!r})")
     bins, level = validate.integer("bins", bins, 2), validate.level(level)
     resamples = validate.integer("resamples", resamples, 10)
     seed = validate.integer("seed", seed, 0)

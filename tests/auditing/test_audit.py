@@ -274,6 +274,7 @@ Z, Y = drawn(60, 3)
         ((Z, ["a"] * 60), {}, "the classes have no names"),
         ((Z, Y), {"probs": Z}, "either logits or probs"),
         ((Z, None), {}, "labels are missing"),
+        ((None, Y), {"probs": Z.softmax(1), "kind": "percent"}, "kind says what `logits` holds"),
         ((Z[:3], Y[:3]), {}, "at least 4 rows"),
         ((Z, Y), {"weights": [1, 1, 1] + [0] * 57}, "at least 4 rows that weigh, got 3"),
         ((Z, Y), {"clusters": [0, 1] * 30}, "at least 4 clusters that weigh, got 2"),
