@@ -31,7 +31,6 @@ from calibkit.auditing.sets import (
 )  # fmt: skip
 
 LIKELY, CLEARLY = 2.0, 3.0  # standard errors of an area under the ROC curve
-SURELY = 10.0  # of the log-likelihood
 SAMPLED = 5000  # rows that a likelihood is computed of
 MOST_VALUES = 50  # of a column that may be labels
 MOST_COLUMNS = 400  # that are searched for sets of columns

@@ -376,7 +376,7 @@ plt.show()
 #
 # 1. Wrong labels make a posterior flatter, in a known way: $q$ becomes $qN$.
 # 2. A network learns this doubt first, and then the wrong labels by heart.
-# 3. What is fitted on noisy labels is right for noisy labels. Compare them with $pN$.
+# 3. What is fitted on noisy labels is fitted to their noise. Compare them with $pN$.
 #
 # ## Recall
 #
@@ -430,7 +430,7 @@ print(f"epoch {stop}: loss on noisy labels kept aside {then.noisy_cal_nll:.2f}; 
 # <details><summary>Answer</summary>
 #
 # The loss is lowest after epoch 5. There the networks are more accurate than at the end, but far from sure enough: the lowest loss on
-# noisy labels, once more, is right for noisy labels.
+# noisy labels, once more, serves noisy labels.
 #
 # </details>
 #

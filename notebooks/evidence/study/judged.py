@@ -142,7 +142,7 @@ def table(listed: register.Register | None = None) -> pd.DataFrame:
     listed = register.read() if listed is None else listed
     _table.cache_clear()
     rows = pd.DataFrame([judged(row, listed) for row in listed.comparisons])
-    return rows.astype(dict.fromkeys(("seeds", "more", "edge"), "Int64")).round(4)
+    return rows.astype(dict.fromkeys(("seeds", "more", "edge"), "Int64")).round(6)
 
 
 def counts(rows: pd.DataFrame) -> str:
