@@ -9,13 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from calibkit import (
-    augmentation,
-    curation,
-    losses,
-    mixing,
-    prioritization,
-)
+from calibkit import augmentation, curation, losses, mixing, prioritization
 from calibkit.lab import data, models, sweep, training, translation
 from calibkit.lab.training.loop import Loop
 from calibkit.lab.translation import toy

@@ -53,11 +53,7 @@ def wing(module):
 def test_every_module_stands_in_a_wing_and_takes_nothing_from_above():
     arrows = graph()
     modules = set(arrows) - {"calibkit", "calibkit.__main__", "calibkit.doctor"}
-    assert {name.split(".")[1] for name in modules} == {
-        *calibkit.METHODS,
-        *calibkit.WINGS,
-        *TOOLS,
-    }
+    assert {name.split(".")[1] for name in modules} == {*calibkit.METHODS, *calibkit.WINGS, *TOOLS}
     up = [(a, b) for a in modules for b in arrows[a] & modules if wing(b) not in BELOW[wing(a)]]
     assert up == []
 

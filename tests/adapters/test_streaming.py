@@ -93,10 +93,7 @@ def test_two_processes_give_what_one_gives(tmp_path):
     ]
     told = [json.loads(process.communicate(timeout=120)[0]) for process in running]
     assert [process.returncode for process in running] == [0, 0]
-    assert [one.pop("alone") for one in told] == [
-        int(weights[:70].sum()),
-        int(weights[70:].sum()),
-    ]
+    assert [one.pop("alone") for one in told] == [int(weights[:70].sum()), int(weights[70:].sum())]
     assert told[0] == told[1]
     whole = CalibrationMetric(4)
     whole.update(probs, labels, weights)

@@ -100,25 +100,20 @@ F1 = (RIGHT * 0.9).round(2)
 TWO_MARKS = {"acc": RIGHT, "acc_norm": WRONG_WAY}
 
 
-@pytest.mark.parametrize(
-    ("columns", "asks"),
-    [
-        ({"confidence": SAID, "score": F1}, "usual name for labels"),
-        ({"confidence": SAID, "score": RIGHT * 5}, "usual name for labels"),
-        ({"confidence": SAID, "score": F1, "target": TARGET, "prediction": PREDICTED},
-         "may be\n    confidence\n    score"),
-        ({"confidence": SAID, "correct": RIGHT, "score": F1},
-         "may be\n    confidence\n    score"),
-        ({"confidence": SAID, "target": TARGET} | TWO_MARKS, "by\n    acc\n    acc_norm"),
-        ({"confidence": SAID} | TWO_MARKS, "by\n    acc\n    acc_norm"),
-        ({"confidence": SAID, "wrong": WRONG_WAY}, "the other way round"),
-        ({"confidence": ["90%", 0.9] * (N // 2), "correct": RIGHT}, "usual name for scores"),
-        ({"confidence": SAID, "answer": TARGET, "prediction": PREDICTED}, "usual name for labels"),
-        ({"p_A": SAID, "p_B": 1 - SAID, "correct": RIGHT},
-         "whether the largest of p_A, p_B is right"),
-        ({"acc": RIGHT, "target": TARGET}, "usual name for scores"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("columns", "asks"), [
+    ({"confidence": SAID, "score": F1}, "usual name for labels"),
+    ({"confidence": SAID, "score": RIGHT * 5}, "usual name for labels"),
+    ({"confidence": SAID, "score": F1, "target": TARGET, "prediction": PREDICTED},
+     "may be\n    confidence\n    score"),
+    ({"confidence": SAID, "correct": RIGHT, "score": F1}, "may be\n    confidence\n    score"),
+    ({"confidence": SAID, "target": TARGET} | TWO_MARKS, "by\n    acc\n    acc_norm"),
+    ({"confidence": SAID} | TWO_MARKS, "by\n    acc\n    acc_norm"),
+    ({"confidence": SAID, "wrong": WRONG_WAY}, "the other way round"),
+    ({"confidence": ["90%", 0.9] * (N // 2), "correct": RIGHT}, "usual name for scores"),
+    ({"confidence": SAID, "answer": TARGET, "prediction": PREDICTED}, "usual name for labels"),
+    ({"p_A": SAID, "p_B": 1 - SAID, "correct": RIGHT}, "whether the largest of p_A, p_B is right"),
+    ({"acc": RIGHT, "target": TARGET}, "usual name for scores"),
+])  # fmt: skip
 def test_what_is_not_clear_is_asked(tmp_path, columns, asks):
     path = written(tmp_path / "a.jsonl", **columns)
     with pytest.raises(ValueError, match=asks):

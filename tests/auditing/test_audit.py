@@ -105,18 +105,15 @@ def test_a_class_that_is_off_and_one_that_is_rare_are_pointed_at():
 # --- whatever one has ---
 
 
-@pytest.mark.parametrize(
-    ("convert", "near", "own"),
-    [
-        (lambda z: z.numpy(), 1e-12, lambda y: y.numpy()),
-        (lambda z: z.half(), 2e-3, lambda y: pd.Series(y.numpy()).astype(float)),
-        (lambda z: z.bfloat16(), 2e-2, lambda y: y.tolist()),
-        (lambda z: z.numpy().astype(np.float16), 2e-3, lambda y: y[:, None]),
-        (lambda z: z.tolist(), 1e-12, lambda y: y.int()),
-        (lambda z: pd.DataFrame(z.numpy()), 1e-12, lambda y: y),
-        (lambda z: z.requires_grad_(), 1e-12, lambda y: y),
-    ],
-)
+@pytest.mark.parametrize(("convert", "near", "own"), [
+    (lambda z: z.numpy(), 1e-12, lambda y: y.numpy()),
+    (lambda z: z.half(), 2e-3, lambda y: pd.Series(y.numpy()).astype(float)),
+    (lambda z: z.bfloat16(), 2e-2, lambda y: y.tolist()),
+    (lambda z: z.numpy().astype(np.float16), 2e-3, lambda y: y[:, None]),
+    (lambda z: z.tolist(), 1e-12, lambda y: y.int()),
+    (lambda z: pd.DataFrame(z.numpy()), 1e-12, lambda y: y),
+    (lambda z: z.requires_grad_(), 1e-12, lambda y: y),
+])  # fmt: skip
 def test_scores_are_taken_as_they_are(convert, near, own):
     z, labels = drawn(600, 4, truth=0.6)
     found = calibkit.audit(convert(z), own(labels), resamples=20).measures["nll"]
@@ -254,32 +251,29 @@ def test_labels_of_probability_0_and_missing_classes_are_noticed():
 Z, Y = drawn(60, 3)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "options", "words"),
-    [
-        ((Z, Y[:-1]), {}, "labels must have one entry per row, 60, got 59"),
-        ((Z.T, Y), {}, "look transposed"),
-        ((Z, Y - 100), {}, "labels must lie in"),
-        ((Z, Y + 0.5), {}, "whole numbers"),
-        ((Z.where(Z < 1, torch.nan), Y), {}, "NaN or infinity in row"),
-        ((Z.reshape(3, 20, 3), Y), {}, "matrix"),
-        ((Z.long(), Y), {}, "floating point"),
-        ((None, Y), {"probs": Z}, "rows that sum to 1"),
-        ((Z, Y), {"groups": [1, 2]}, "groups must have one entry per row"),
-        (drawn(101, 3), {"groups": range(101)}, "groups must be at most 100"),
-        ((Z, Y), {"other": Z[:9]}, "other must have the shape"),
-        ((Z, Y), {"calibration": Z}, "calibration must be a pair"),
-        ((Z, Y), {"calibration": (Z[:, :2], Y % 2)}, "calibration must hold logits of 3"),
-        ((Z, Y), {"class_names": ["a"]}, "class_names must name 3"),
-        ((Z, ["a"] * 60), {}, "the classes have no names"),
-        ((Z, Y), {"probs": Z}, "either logits or probs"),
-        ((Z, None), {}, "labels are missing"),
-        ((None, Y), {"probs": Z.softmax(1), "kind": "percent"}, "kind says what `logits` holds"),
-        ((Z[:3], Y[:3]), {}, "at least 4 rows"),
-        ((Z, Y), {"weights": [1, 1, 1] + [0] * 57}, "at least 4 rows that weigh, got 3"),
-        ((Z, Y), {"clusters": [0, 1] * 30}, "at least 4 clusters that weigh, got 2"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "options", "words"), [
+    ((Z, Y[:-1]), {}, "labels must have one entry per row, 60, got 59"),
+    ((Z.T, Y), {}, "look transposed"),
+    ((Z, Y - 100), {}, "labels must lie in"),
+    ((Z, Y + 0.5), {}, "whole numbers"),
+    ((Z.where(Z < 1, torch.nan), Y), {}, "NaN or infinity in row"),
+    ((Z.reshape(3, 20, 3), Y), {}, "matrix"),
+    ((Z.long(), Y), {}, "floating point"),
+    ((None, Y), {"probs": Z}, "rows that sum to 1"),
+    ((Z, Y), {"groups": [1, 2]}, "groups must have one entry per row"),
+    (drawn(101, 3), {"groups": range(101)}, "groups must be at most 100"),
+    ((Z, Y), {"other": Z[:9]}, "other must have the shape"),
+    ((Z, Y), {"calibration": Z}, "calibration must be a pair"),
+    ((Z, Y), {"calibration": (Z[:, :2], Y % 2)}, "calibration must hold logits of 3"),
+    ((Z, Y), {"class_names": ["a"]}, "class_names must name 3"),
+    ((Z, ["a"] * 60), {}, "the classes have no names"),
+    ((Z, Y), {"probs": Z}, "either logits or probs"),
+    ((Z, None), {}, "labels are missing"),
+    ((None, Y), {"probs": Z.softmax(1), "kind": "percent"}, "kind says what `logits` holds"),
+    ((Z[:3], Y[:3]), {}, "at least 4 rows"),
+    ((Z, Y), {"weights": [1, 1, 1] + [0] * 57}, "at least 4 rows that weigh, got 3"),
+    ((Z, Y), {"clusters": [0, 1] * 30}, "at least 4 clusters that weigh, got 2"),
+])  # fmt: skip
 def test_wrong_input_is_refused_in_words(arguments, options, words):
     with pytest.raises((ValueError, TypeError), match=words):
         calibkit.audit(*arguments, **options)

@@ -169,15 +169,12 @@ def test_few_misses_have_no_interval():
         assert found.models["as it is"].missed == pytest.approx(misses / 400)
 
 
-@pytest.mark.parametrize(
-    ("costs", "words"),
-    [
-        ((1,), "costs must be two numbers"),
-        (20, "costs must be two numbers"),
-        ((1, 0), "costs, of a miss, must lie in"),
-        ((float("inf"), 1), "costs, of a false alarm, must lie in"),
-    ],
-)
+@pytest.mark.parametrize(("costs", "words"), [
+    ((1,), "costs must be two numbers"),
+    (20, "costs must be two numbers"),
+    ((1, 0), "costs, of a miss, must lie in"),
+    ((float("inf"), 1), "costs, of a false alarm, must lie in"),
+])  # fmt: skip
 def test_bad_costs_are_named(costs, words):
     with pytest.raises(ValueError, match=words):
         calibkit.audit(SCORE, EVENT, costs=costs)

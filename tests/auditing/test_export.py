@@ -64,19 +64,16 @@ def file(tmp_path):
     return tmp_path / "predictions.csv"
 
 
-@pytest.mark.parametrize(
-    ("limits", "code", "words"),
-    [
-        (["ece=.9"], 0, ""),
-        (["ece=.05"], 1, "ece is 0."),
-        (["nll=9", "gap=.01"], 1, "gap is 0."),
-        (["brier=2", "nll=9"], 0, ""),
-        (["colour=1"], 2, "no measure 'colour'"),
-        (["ece"], 2, "MEASURE=NUMBER"),
-        (["ece=much"], 2, "MEASURE=NUMBER"),
-        (["ece=nan"], 2, "MEASURE=NUMBER"),
-    ],
-)
+@pytest.mark.parametrize(("limits", "code", "words"), [
+    (["ece=.9"], 0, ""),
+    (["ece=.05"], 1, "ece is 0."),
+    (["nll=9", "gap=.01"], 1, "gap is 0."),
+    (["brier=2", "nll=9"], 0, ""),
+    (["colour=1"], 2, "no measure 'colour'"),
+    (["ece"], 2, "MEASURE=NUMBER"),
+    (["ece=much"], 2, "MEASURE=NUMBER"),
+    (["ece=nan"], 2, "MEASURE=NUMBER"),
+])  # fmt: skip
 def test_the_command_ends_with_1_above_a_limit(file, capsys, limits, code, words):
     options = [part for limit in limits for part in ("--fail-above", limit)]
     target = file.with_suffix(".html")

@@ -121,32 +121,29 @@ def bare(labels, scores, head=None):
     return lambda path: written(path, labels, scores, head=head)
 
 
-@pytest.mark.parametrize(
-    ("name", "make", "words"),
-    [
-        ("none.csv", None, "no file"),
-        ("a.xlsx", put("x"), "cannot read a.xlsx"),
-        ("a.txt", put("x"), "must hold a header"),
-        ("empty.csv", put(""), "empty.csv is empty"),
-        ("head.csv", put("label,a,b\n"), "must hold a header"),
-        ("no_label.csv", put("a,b\n.5,.5\n"), "usual name for labels"),
-        ("no_scores.csv", put("label,a\n0,x\n1,y\n"), "usual name for scores"),
-        ("bare.csv", bare(WORDS, ROUNDED), "no header: the columns are called column_1"),
-        ("digits.csv", bare("01", ["23", "45"]), "no header"),
-        ("gap.csv", bare(["", *WORDS[1:]], ROUNDED, "label,cat,dog,eel"), "1 of 400 rows"),
-        ("alone.csv", bare(WORDS, [["ape", "0.9"]] * 400, "label,predicted,confidence"),
-         "is called a confidence"),
-        ("bytes.csv", lambda p: p.write_bytes(b"\xff\xfe\x00a,\x9c\n\x80\n"), "no text in utf-16"),
-        ("a.npz", lambda p: p.write_bytes(b"PK\x03\x04rubbish"), "damaged|no archive"),
-        ("b.npz", lambda p: np.savez(p, a=PROBS, b=PROBS), "usual name for labels"),
-        ("c.npz", lambda p: np.savez(p, a=np.array([{}], object)), "no file of arrays"),
-        ("d.npy", lambda p: np.save(p, PROBS), "scores alone"),
-        ("e.pt", lambda p: torch.save(PROBS.sum, p), "no file of tensors"),
-        ("f.pt", lambda p: torch.save(Z, p), "dictionary of tensors"),
-        ("g.csv", lambda p: table(label=-7).to_csv(p, index=False), "usual name for labels"),
-        ("h.csv", lambda p: table(p_cat=np.nan).to_csv(p, index=False), "p_cat.* holds no numbers"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "make", "words"), [
+    ("none.csv", None, "no file"),
+    ("a.xlsx", put("x"), "cannot read a.xlsx"),
+    ("a.txt", put("x"), "must hold a header"),
+    ("empty.csv", put(""), "empty.csv is empty"),
+    ("head.csv", put("label,a,b\n"), "must hold a header"),
+    ("no_label.csv", put("a,b\n.5,.5\n"), "usual name for labels"),
+    ("no_scores.csv", put("label,a\n0,x\n1,y\n"), "usual name for scores"),
+    ("bare.csv", bare(WORDS, ROUNDED), "no header: the columns are called column_1"),
+    ("digits.csv", bare("01", ["23", "45"]), "no header"),
+    ("gap.csv", bare(["", *WORDS[1:]], ROUNDED, "label,cat,dog,eel"), "1 of 400 rows"),
+    ("alone.csv", bare(WORDS, [["ape", "0.9"]] * 400, "label,predicted,confidence"),
+     "is called a confidence"),
+    ("bytes.csv", lambda p: p.write_bytes(b"\xff\xfe\x00a,\x9c\n\x80\n"), "no text in utf-16"),
+    ("a.npz", lambda p: p.write_bytes(b"PK\x03\x04rubbish"), "damaged|no archive"),
+    ("b.npz", lambda p: np.savez(p, a=PROBS, b=PROBS), "usual name for labels"),
+    ("c.npz", lambda p: np.savez(p, a=np.array([{}], object)), "no file of arrays"),
+    ("d.npy", lambda p: np.save(p, PROBS), "scores alone"),
+    ("e.pt", lambda p: torch.save(PROBS.sum, p), "no file of tensors"),
+    ("f.pt", lambda p: torch.save(Z, p), "dictionary of tensors"),
+    ("g.csv", lambda p: table(label=-7).to_csv(p, index=False), "usual name for labels"),
+    ("h.csv", lambda p: table(p_cat=np.nan).to_csv(p, index=False), "p_cat.* holds no numbers"),
+])  # fmt: skip
 def test_a_wrong_file_is_refused_in_words(tmp_path, capsys, name, make, words):
     if make:
         make(tmp_path / name)

@@ -72,17 +72,14 @@ def test_columns_of_a_file_are_clusters_and_weights(tmp_path):
     assert values(found) == pytest.approx(values(own), abs=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"weights": [1.0] * 599}, "weights must have one entry per row, 600"),
-        ({"weights": [-1.0] * 600}, "weights must be 0 or more"),
-        ({"weights": [0.0] * 600}, "weights must not all be"),
-        ({"clusters": [1] * 600}, "at least 2 values"),
-        ({"clusters": [1, None] * 300}, "no value in row 1"),
-        ({"clusters": [1, 2]}, "clusters must have one entry per row"),
-    ],
-)
+@pytest.mark.parametrize(("given", "words"), [
+    ({"weights": [1.0] * 599}, "weights must have one entry per row, 600"),
+    ({"weights": [-1.0] * 600}, "weights must be 0 or more"),
+    ({"weights": [0.0] * 600}, "weights must not all be"),
+    ({"clusters": [1] * 600}, "at least 2 values"),
+    ({"clusters": [1, None] * 300}, "no value in row 1"),
+    ({"clusters": [1, 2]}, "clusters must have one entry per row"),
+])  # fmt: skip
 def test_wrong_units_are_refused_in_words(given, words):
     with pytest.raises(ValueError, match=words):
         calibkit.audit(Z, LABELS, **given)

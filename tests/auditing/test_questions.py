@@ -203,21 +203,18 @@ def test_the_guide_has_the_command_for_each_tool(tmp_path):
 SHUFFLED = -np.sort(-P3, axis=1)[:, [2, 0, 1]]  # the best of more classes, in no order
 
 
-@pytest.mark.parametrize(
-    ("columns", "option"),
-    [
-        (dict(label=NAMES[BEST], **scores("p_")), "labels_are_true"),
-        ({"label": (Q > 0.5).astype(int), "p": Q}, "labels_are_true"),
-        (dict(label=(Y3 + 1) % 3, **scores("p_", SHUFFLED, "012")), "sorted_classes"),
-        (dict(label=(Y3 + 1) % 3, **scores("p_", P3, "012")), "columns_as_named"),
-        ({"label": 1 - Y, "prob": Q}, "columns_as_named"),
-        ({"label": 1 - Y, "p_0": 1 - Q, "p_1": Q}, "columns_as_named"),
-        ({"id": np.repeat(range(N), 3), "p": P3.ravel(),
-              "correct": np.eye(3, dtype=int)[Y3].ravel()}, "rows_are_samples"),
-        ({"id": np.repeat(range(N), 3), "kind": np.tile(NAMES, N), "prob": P3.ravel(),
-              "truth": np.eye(3, dtype=int)[Y3].ravel()}, "rows_are_samples"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("columns", "option"), [
+    (dict(label=NAMES[BEST], **scores("p_")), "labels_are_true"),
+    ({"label": (Q > 0.5).astype(int), "p": Q}, "labels_are_true"),
+    (dict(label=(Y3 + 1) % 3, **scores("p_", SHUFFLED, "012")), "sorted_classes"),
+    (dict(label=(Y3 + 1) % 3, **scores("p_", P3, "012")), "columns_as_named"),
+    ({"label": 1 - Y, "prob": Q}, "columns_as_named"),
+    ({"label": 1 - Y, "p_0": 1 - Q, "p_1": Q}, "columns_as_named"),
+    ({"id": np.repeat(range(N), 3), "p": P3.ravel(),
+          "correct": np.eye(3, dtype=int)[Y3].ravel()}, "rows_are_samples"),
+    ({"id": np.repeat(range(N), 3), "kind": np.tile(NAMES, N), "prob": P3.ravel(),
+          "truth": np.eye(3, dtype=int)[Y3].ravel()}, "rows_are_samples"),
+])  # fmt: skip
 def test_each_check_has_an_option_that_takes_the_risk(columns, option, tmp_path):
     path = tmp_path / "odd.csv"
     csv(**columns)(path)
@@ -241,16 +238,13 @@ def test_labels_of_a_second_file_go_before_a_column_of_the_first(tmp_path):
     assert found.labels.tolist() == Y3.tolist()
 
 
-@pytest.mark.parametrize(
-    "columns",
-    [
-        {"index": range(N), "prediction": NAMES[BEST]},  # decisions alone
-        {"id": range(N), "target": Q},  # no truth
-        {"confidence": ["high", "low"] * (N // 2), "correct": Y},
-        {"question": "q", "answer": "B", "exact_match": Y},  # no confidence
-        {"default": Y, "score": 600 - (50 * np.log(Q / (1 - Q))).round()},  # a scorecard's points
-    ],
-)
+@pytest.mark.parametrize("columns", [
+    {"index": range(N), "prediction": NAMES[BEST]},  # decisions alone
+    {"id": range(N), "target": Q},  # no truth
+    {"confidence": ["high", "low"] * (N // 2), "correct": Y},
+    {"question": "q", "answer": "B", "exact_match": Y},  # no confidence
+    {"default": Y, "score": 600 - (50 * np.log(Q / (1 - Q))).round()},  # a scorecard's points
+])  # fmt: skip
 def test_what_lacks_truth_or_scores_gets_no_command(columns, tmp_path):
     csv(**columns)(tmp_path / "lacks.csv")
     with pytest.raises(Question) as refused:
@@ -268,15 +262,12 @@ def test_scores_above_one_half_are_asked_about_unless_the_event_is_the_rule(tmp_
             assert len(files.read(tmp_path / "sure.csv").labels) == N
 
 
-@pytest.mark.parametrize(
-    "columns",
-    [
-        {"label": Y, "p": 1 - Q},
-        {"label": np.where(Y, "yes", "no"), "p_yes": 1 - Q},
-        {"label": Y, "p_0": Q, "p_1": 1 - Q},
-        dict(label=WORDS, **scores("p_", np.roll(P3, 1, axis=1))),
-    ],
-)
+@pytest.mark.parametrize("columns", [
+    {"label": Y, "p": 1 - Q},
+    {"label": np.where(Y, "yes", "no"), "p_yes": 1 - Q},
+    {"label": Y, "p_0": Q, "p_1": 1 - Q},
+    dict(label=WORDS, **scores("p_", np.roll(P3, 1, axis=1))),
+])  # fmt: skip
 def test_a_model_worse_than_chance_is_read_one_way_or_the_other(columns, tmp_path):
     csv(**columns)(tmp_path / "worse.csv")
     with pytest.raises(Question, match="the file does not say: look") as asked:
@@ -296,14 +287,11 @@ STATED = (100 * TOP).round()
 GOOD = np.where(Y, "bad", "good")
 
 
-@pytest.mark.parametrize(
-    "matrix",
-    [
-        np.column_stack([P3, FOLD]), np.column_stack([FOLD, P3]), np.column_stack([Z, FOLD]),
-        np.column_stack([P3, np.arange(1000, 1000 + N)]), np.column_stack([100 * P3, FOLD]),
-        np.column_stack([P3, _random.gamma(2, 3, N)]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("matrix", [
+    np.column_stack([P3, FOLD]), np.column_stack([FOLD, P3]), np.column_stack([Z, FOLD]),
+    np.column_stack([P3, np.arange(1000, 1000 + N)]), np.column_stack([100 * P3, FOLD]),
+    np.column_stack([P3, _random.gamma(2, 3, N)]),
+])  # fmt: skip
 def test_a_fold_or_a_count_in_a_matrix_is_no_class(matrix, tmp_path):
     labels = WORDS if matrix[0, -1] > 2 else Y3
     np.savez(tmp_path / "odd.npz", scores=matrix, labels=labels)
@@ -318,22 +306,19 @@ def test_votes_are_scores_though_they_are_whole(tmp_path):
     assert files.read(tmp_path / "votes.npz", kind="logits").scores.shape == (N, 3)
 
 
-@pytest.mark.parametrize(
-    ("columns", "truth", "words"),
-    [
-        ({"stated_confidence": STATED, "correct": HITS.labels},
-         one(STATED / 100, HITS.labels, True), "divided by 100"),
-        ({"stated_confidence": STATED.astype(int), "is_correct": HITS.labels},
-         one(STATED / 100, HITS.labels, True), "--kind percent"),
-        ({"status": GOOD, "score": Q}, TWO, "--positive good --columns-as-named"),
-        ({"credit": np.where(Y, "good", "bad"), "p": Q}, TWO, "--positive bad --columns-as-named"),
-        ({"outcome": np.where(Y, "Ausfall", "kein Ausfall"), "pd": Q}, TWO,
-         "--positive 'kein Ausfall'"),
-        (dict(label=Y3, **scores(names=CODES)), THREE, "--classes 0,1,2"),
-        (dict(dx=np.array(["NV", "BCC", "AK"])[Y3], **scores(names=CODES)), THREE,
-         "--classes NV,BCC,AK"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("columns", "truth", "words"), [
+    ({"stated_confidence": STATED, "correct": HITS.labels},
+     one(STATED / 100, HITS.labels, True), "divided by 100"),
+    ({"stated_confidence": STATED.astype(int), "is_correct": HITS.labels},
+     one(STATED / 100, HITS.labels, True), "--kind percent"),
+    ({"status": GOOD, "score": Q}, TWO, "--positive good --columns-as-named"),
+    ({"credit": np.where(Y, "good", "bad"), "p": Q}, TWO, "--positive bad --columns-as-named"),
+    ({"outcome": np.where(Y, "Ausfall", "kein Ausfall"), "pd": Q}, TWO,
+     "--positive 'kein Ausfall'"),
+    (dict(label=Y3, **scores(names=CODES)), THREE, "--classes 0,1,2"),
+    (dict(dx=np.array(["NV", "BCC", "AK"])[Y3], **scores(names=CODES)), THREE,
+     "--classes NV,BCC,AK"),
+])  # fmt: skip
 def test_each_reading_has_a_line_to_copy(columns, truth, words, tmp_path):
     csv(**columns)(tmp_path / "asked.csv")
     asked = question_of(tmp_path / "asked.csv")
@@ -354,22 +339,19 @@ def test_codes_of_a_weak_model_are_offered_in_the_order_of_the_columns(tmp_path)
 SORTS = np.array(["retail", "SME", "card"])[np.arange(N) % 3]
 
 
-@pytest.mark.parametrize(
-    ("column", "values", "offered"),
-    [
-        ("patient_id", np.arange(N) // 4, "--cluster patient_id if its rows belong together"),
-        ("Kundennr", 700 + np.arange(N) // 4, "--cluster Kundennr if its rows belong together"),
-        ("debtor", 1_000_000 + np.arange(N) // 4, "--cluster debtor if its rows belong together"),
-        ("wer", [f"P{k // 4:03d}" for k in range(N)], "--cluster wer if its rows belong together"),
-        ("wer", [f"P{k:03d}" for k in range(N)], ""),  # each once
-        ("stand", np.arange(20240101, 20240101 + N) // 4 * 4, ""),  # a date
-        ("bureau_score", 700 + np.arange(N) // 4, ""),
-        ("Art der Kunden", SORTS, "--groups 'Art der Kunden' judges each Art der Kunden"),
-        ("age_band", SORTS, "--groups age_band judges each age_band"),
-        ("age", 20 + np.arange(N) // 4, ""),
-        ("prediction", DECIDED, ""),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("column", "values", "offered"), [
+    ("patient_id", np.arange(N) // 4, "--cluster patient_id if its rows belong together"),
+    ("Kundennr", 700 + np.arange(N) // 4, "--cluster Kundennr if its rows belong together"),
+    ("debtor", 1_000_000 + np.arange(N) // 4, "--cluster debtor if its rows belong together"),
+    ("wer", [f"P{k // 4:03d}" for k in range(N)], "--cluster wer if its rows belong together"),
+    ("wer", [f"P{k:03d}" for k in range(N)], ""),  # each once
+    ("stand", np.arange(20240101, 20240101 + N) // 4 * 4, ""),  # a date
+    ("bureau_score", 700 + np.arange(N) // 4, ""),
+    ("Art der Kunden", SORTS, "--groups 'Art der Kunden' judges each Art der Kunden"),
+    ("age_band", SORTS, "--groups age_band judges each age_band"),
+    ("age", 20 + np.arange(N) // 4, ""),
+    ("prediction", DECIDED, ""),
+])  # fmt: skip
 def test_groups_and_clusters_are_offered(column, values, offered, tmp_path):
     csv(**{column: values}, label=Y, p=Q)(tmp_path / "rows.csv")
     assert files.read(tmp_path / "rows.csv").offers == offered
@@ -378,18 +360,15 @@ def test_groups_and_clusters_are_offered(column, values, offered, tmp_path):
 POINTS = (1000 * Q).round()
 
 
-@pytest.mark.parametrize(
-    ("columns", "truth", "words"),
-    [
-        ({"SCORE": POINTS.astype(int), "DEFAULT": np.where(Y, "Y", "N")}, one(POINTS / 1000, Y),
-         "--scale 1000"),
-        ({"risk_score": POINTS.astype(int), "bad": Y}, one(POINTS / 1000, Y), "--scale 1000"),
-        ({"label": Y, "score": (600 - 20 * np.log(Q.clip(0.01, 0.99))).round()}, None,
-         "table['score'] = 1 / (1 + numpy.exp(("),
-        ({"target": np.where(Y, "N", "Y"), "score": (999 - 0.8 * POINTS).astype(int)}, None,
-         "from 0 to 1000, --scale 1000 divides them"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("columns", "truth", "words"), [
+    ({"SCORE": POINTS.astype(int), "DEFAULT": np.where(Y, "Y", "N")}, one(POINTS / 1000, Y),
+     "--scale 1000"),
+    ({"risk_score": POINTS.astype(int), "bad": Y}, one(POINTS / 1000, Y), "--scale 1000"),
+    ({"label": Y, "score": (600 - 20 * np.log(Q.clip(0.01, 0.99))).round()}, None,
+     "table['score'] = 1 / (1 + numpy.exp(("),
+    ({"target": np.where(Y, "N", "Y"), "score": (999 - 0.8 * POINTS).astype(int)}, None,
+     "from 0 to 1000, --scale 1000 divides them"),
+])  # fmt: skip
 def test_points_are_divided_or_have_a_line_of_python(columns, truth, words, tmp_path):
     csv(**columns)(tmp_path / "points.csv")
     asked = question_of(tmp_path / "points.csv")

@@ -102,8 +102,7 @@ def watched(
     page.on("pageerror", lambda error: seen.append(f"uncaught: {error}"))
     page.on("crash", lambda _: seen.append("the page crashed"))
     context.on(
-        "request",
-        lambda r: None if r.url.startswith(allowed) else seen.append(f"network: {r.url}"),
+        "request", lambda r: None if r.url.startswith(allowed) else seen.append(f"network: {r.url}")
     )
     try:
         yield page, seen

@@ -88,14 +88,11 @@ HTML('<img src="https://example.org/x.png">')"""
 
 
 # a notebook without a fault is visited by test_explorer_folder
-@pytest.mark.parametrize(
-    ("name", "code", "noticed"),
-    [
-        ("raises", "1 / 0", ["error: ZeroDivisionError"]),
-        ("frozen", FROZEN, ["picture did not change after 1"]),
-        ("astray", ASTRAY, ["broken on purpose", "network: https://example.org/x.png"]),
-    ],
-)
+@pytest.mark.parametrize(("name", "code", "noticed"), [
+    ("raises", "1 / 0", ["error: ZeroDivisionError"]),
+    ("frozen", FROZEN, ["picture did not change after 1"]),
+    ("astray", ASTRAY, ["broken on purpose", "network: https://example.org/x.png"]),
+])  # fmt: skip
 def test_a_broken_notebook_is_noticed(browser, lab, name, code, noticed):
     write(lab, name, HEAD, code)
     said = "; ".join(visit_notebook(browser, lab, name).complaints)

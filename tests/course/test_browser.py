@@ -54,22 +54,19 @@ def test_modules_stand_once_each_and_after_those_that_they_import(folder):
 USES = 'import { a } from "./other.js";\n'
 
 
-@pytest.mark.parametrize(
-    ("texts", "words"),
-    [
-        ({"main": USES, "other": "const a = 1;\n"}, "imports a, not"),
-        ({"main": USES}, "no such file"),
-        ({"main": f"{USES}export const b = 1;\n",
-          "other": 'import { b } from "./main.js";\nexport const a = 1;\n'},
-         "main.js imports other.js imports main.js"),
-        ({"main": f'{USES}import {{ c }} from "./third.js";\n', "other": "export const a = 1;\n",
-          "third": "export const a = 2;\nexport const c = 2;\n"},
-         "a is exported by other.js and by third.js"),
-        ({"main": 'import all from "./other.js";\n'}, "cannot read"),
-        ({"main": "export default 1;\n"}, "cannot read"),
-        ({"main": 'const end = "</script>";\n'}, "end tag"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("texts", "words"), [
+    ({"main": USES, "other": "const a = 1;\n"}, "imports a, not"),
+    ({"main": USES}, "no such file"),
+    ({"main": f"{USES}export const b = 1;\n",
+      "other": 'import { b } from "./main.js";\nexport const a = 1;\n'},
+     "main.js imports other.js imports main.js"),
+    ({"main": f'{USES}import {{ c }} from "./third.js";\n', "other": "export const a = 1;\n",
+      "third": "export const a = 2;\nexport const c = 2;\n"},
+     "a is exported by other.js and by third.js"),
+    ({"main": 'import all from "./other.js";\n'}, "cannot read"),
+    ({"main": "export default 1;\n"}, "cannot read"),
+    ({"main": 'const end = "</script>";\n'}, "end tag"),
+])  # fmt: skip
 def test_modules_that_cannot_become_one_script_are_refused(folder, texts, words):
     with pytest.raises(browser.BrowserPageError, match=words):
         browser.script(write(folder, **texts))
@@ -87,14 +84,11 @@ def test_a_template_has_each_place_once(folder):
     assert made.endswith("!")
 
 
-@pytest.mark.parametrize(
-    ("command", "page"),
-    [
-        ("play", browser.playground),
-        ("audit-page", browser.audit),
-        ("own-diagram", own_diagram.page),
-    ],
-)
+@pytest.mark.parametrize(("command", "page"), [
+    ("play", browser.playground),
+    ("audit-page", browser.audit),
+    ("own-diagram", own_diagram.page),
+])  # fmt: skip
 def test_a_command_writes_a_page_whose_policy_forbids_every_connection(
     tmp_path, capsys, command, page
 ):

@@ -91,16 +91,13 @@ def runs(pid):
         return False
 
 
-@pytest.mark.parametrize(
-    ("arguments", "names"),
-    [
-        (["--only", "99"], "00_good, 01_bad"),
-        (["--scale", "huge"], "scale"),
-        (["--jobs", "0"], "jobs"),
-        (["--limit", "0"], "limit"),
-        (["--limit", "nan"], "limit"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "names"), [
+    (["--only", "99"], "00_good, 01_bad"),
+    (["--scale", "huge"], "scale"),
+    (["--jobs", "0"], "jobs"),
+    (["--limit", "0"], "limit"),
+    (["--limit", "nan"], "limit"),
+])  # fmt: skip
 def test_wrong_options_are_refused_by_name(two_lessons, capsys, arguments, names):
     assert __main__.main(["course", *arguments]) == 2
     assert names in capsys.readouterr().err
@@ -210,15 +207,12 @@ def test_the_table_is_sorted_and_sums_up():
     assert lines[-1] == "a: boom"
 
 
-@pytest.mark.parametrize(
-    ("tags", "folded"),
-    [
-        ([], None),
-        (["answer"], {"outputs_hidden": True}),
-        (["drawing", "nbval-check-output"], {"source_hidden": True}),
-        (["aside"], {"source_hidden": True, "outputs_hidden": True}),
-    ],
-)
+@pytest.mark.parametrize(("tags", "folded"), [
+    ([], None),
+    (["answer"], {"outputs_hidden": True}),
+    (["drawing", "nbval-check-output"], {"source_hidden": True}),
+    (["aside"], {"source_hidden": True, "outputs_hidden": True}),
+])  # fmt: skip
 def test_tags_say_what_is_folded_when_read_and_when_published(tmp_path, tags, folded):
     twin = tmp_path / "notebooks" / "source" / "07_x.py"
     twin.parent.mkdir(parents=True)

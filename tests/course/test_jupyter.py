@@ -78,14 +78,11 @@ def kernel():
     manager.shutdown_kernel(now=True)
 
 
-@pytest.mark.parametrize(
-    ("code", "error", "told"),
-    [
-        ("check.signed_gap(1)", "NameError: name 'check' is not defined", True),
-        ("1 / 0", "ZeroDivisionError: division by zero", False),
-        ("def f(): del a\nf()", "UnboundLocalError: cannot access local variable 'a'", False),
-    ],
-)
+@pytest.mark.parametrize(("code", "error", "told"), [
+    ("check.signed_gap(1)", "NameError: name 'check' is not defined", True),
+    ("1 / 0", "ZeroDivisionError: division by zero", False),
+    ("def f(): del a\nf()", "UnboundLocalError: cannot access local variable 'a'", False),
+])  # fmt: skip
 def test_a_cell_that_needs_another_first_says_what_to_do(kernel, code, error, told):
     reply = kernel.execute_interactive(code, output_hook=lambda _: None)["content"]
     shown = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(reply["traceback"]))

@@ -52,14 +52,11 @@ def places(drawn, look):
     return [(round(shape.x.mean()), round(shape.y.mean())) for shape in shapes]
 
 
-@pytest.mark.parametrize(
-    ("shown", "lesson", "chosen"),
-    [
-        ("training", "overconfidence", (0, 1, 3)),
-        ("temperature", "temperature", (0,)),
-        ("test_images", "test_images", (0, 1)),
-    ],
-)
+@pytest.mark.parametrize(("shown", "lesson", "chosen"), [
+    ("training", "overconfidence", (0, 1, 3)),
+    ("temperature", "temperature", (0,)),
+    ("test_images", "test_images", (0, 1)),
+])  # fmt: skip
 def test_the_other_sliders_show_the_lessons_own_pictures(shown, lesson, chosen):
     for frame, stored in pairs(shown, lesson):
         assert [inside(panel) for panel in frame.panels[: len(chosen)]] == [

@@ -107,20 +107,17 @@ def maths(html):
     return re.findall(r"<math.*?</math>", html, re.DOTALL)
 
 
-@pytest.mark.parametrize(
-    "tex",
-    [
-        r"\mathrm{ECE} = \sum_{m=1}^{M} \frac{|B_m|}{n} \left| \mathrm{acc}(B_m) - c \right|",
-        r"f(x) = \begin{cases} 5 & \text{if } \hat p < 0.2, \\ 3 & \text{otherwise} \end{cases}",
-        r"\frac{\partial \mathcal{L}}{\partial \mathbf{w}}, \quad \boldsymbol{\theta}^\top x",
-        r"\arg\min_{p \in \Delta^{K-1}} \max_k p_k, \quad \operatorname*{arg\,max}_{\theta}",
-        r"\underbrace{-\sum_k q_k \log p_k}_{\text{cross-entropy}} \;\ge\; \overbrace{H[q]}^{h}",
-        r"\begin{pmatrix} 1-\eta & \eta \\ \eta & 1-\eta \end{pmatrix}",
-        r"\gamma^*(p_0) = \frac{1}{\log a} W_{-1}\!\left( -\frac{a^{(1 - a/b)}}{b} \log a \right)",
-        r"\widehat{\mathrm{ECE}} \iff \forall \varepsilon > 0, \quad \Bigl\{x\Bigr\}",
-        PROOF,
-    ],
-)
+@pytest.mark.parametrize("tex", [
+    r"\mathrm{ECE} = \sum_{m=1}^{M} \frac{|B_m|}{n} \left| \mathrm{acc}(B_m) - c \right|",
+    r"f(x) = \begin{cases} 5 & \text{if } \hat p < 0.2, \\ 3 & \text{otherwise} \end{cases}",
+    r"\frac{\partial \mathcal{L}}{\partial \mathbf{w}}, \quad \boldsymbol{\theta}^\top x",
+    r"\arg\min_{p \in \Delta^{K-1}} \max_k p_k, \quad \operatorname*{arg\,max}_{\theta}",
+    r"\underbrace{-\sum_k q_k \log p_k}_{\text{cross-entropy}} \;\ge\; \overbrace{H[q]}^{h}",
+    r"\begin{pmatrix} 1-\eta & \eta \\ \eta & 1-\eta \end{pmatrix}",
+    r"\gamma^*(p_0) = \frac{1}{\log a} W_{-1}\!\left( -\frac{a^{(1 - a/b)}}{b} \log a \right)",
+    r"\widehat{\mathrm{ECE}} \iff \forall \varepsilon > 0, \quad \Bigl\{x\Bigr\}",
+    PROOF,
+])  # fmt: skip
 def test_the_formulas_of_the_course_become_mathml(tex):
     written = pages.formula(tex, display=True)
     root = ElementTree.fromstring(written)
@@ -128,16 +125,13 @@ def test_the_formulas_of_the_course_become_mathml(tex):
     assert not re.search(r"[\\&$]", "".join(root.itertext()))  # no TeX is left over
 
 
-@pytest.mark.parametrize(
-    ("tex", "numbers"),
-    [
-        (r"x = 1", []),
-        (r"x = 1 \tag{2}", ["(2)"]),
-        (r"\begin{equation} a \tag{A} \end{equation}", ["(A)"]),
-        (r"\begin{align} a &= b \\ &= c \\ &= d \tag{8} \end{align}", ["(8)"]),
-        (r"\begin{aligned} a &= b \\ &= c \end{aligned} \tag{9}", ["(9)"]),
-    ],
-)
+@pytest.mark.parametrize(("tex", "numbers"), [
+    (r"x = 1", []),
+    (r"x = 1 \tag{2}", ["(2)"]),
+    (r"\begin{equation} a \tag{A} \end{equation}", ["(A)"]),
+    (r"\begin{align} a &= b \\ &= c \\ &= d \tag{8} \end{align}", ["(8)"]),
+    (r"\begin{aligned} a &= b \\ &= c \end{aligned} \tag{9}", ["(9)"]),
+])  # fmt: skip
 def test_only_what_has_a_tag_is_numbered(tex, numbers):
     assert re.findall(r"<mtext>(\(.*?\))</mtext>", pages.formula(tex, display=True)) == numbers
 
@@ -148,21 +142,18 @@ def test_a_formula_that_cannot_be_read_is_refused_with_its_text(tex):
         pages.formula(tex)
 
 
-@pytest.mark.parametrize(
-    ("text", "count"),
-    [
-        ("an inline $x_1 < y_1$ one", 1),
-        ("$$\na = b\n$$", 1),
-        (PROOF.strip(), 1),
-        ("| a | $x$ |\n|---|---|\n| **$y$** | $z_*$ and $w_*$ |", 4),
-        ("# On $\\gamma$", 1),
-        ("<details><summary>Why is $p < q$ and `$5`?</summary>\n\nAs $q > p$.\n\n</details>", 2),
-        ("<details><summary>Why is $p &lt; q$?</summary>\n\n</details>", 1),
-        ("`$HOME` and `$PATH`", 0),
-        ("```sh\necho $HOME $PATH\n```", 0),
-        ("that costs \\$5 or \\$6", 0),
-    ],
-)
+@pytest.mark.parametrize(("text", "count"), [
+    ("an inline $x_1 < y_1$ one", 1),
+    ("$$\na = b\n$$", 1),
+    (PROOF.strip(), 1),
+    ("| a | $x$ |\n|---|---|\n| **$y$** | $z_*$ and $w_*$ |", 4),
+    ("# On $\\gamma$", 1),
+    ("<details><summary>Why is $p < q$ and `$5`?</summary>\n\nAs $q > p$.\n\n</details>", 2),
+    ("<details><summary>Why is $p &lt; q$?</summary>\n\n</details>", 1),
+    ("`$HOME` and `$PATH`", 0),
+    ("```sh\necho $HOME $PATH\n```", 0),
+    ("that costs \\$5 or \\$6", 0),
+])  # fmt: skip
 def test_formulas_are_found_where_they_stand(text, count):
     html = page_of(text)
     assert len(maths(html)) == count
@@ -245,16 +236,13 @@ def test_the_command_writes_where_it_is_told(folder, tmp_path, capsys):
     assert "01_b.html" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("[gone](07_gone.ipynb)", "07_gone"),
-        ("# H\n$\\nonsense$", "nonsense"),
-        ("[x](../x.py)", "x.py"),
-        ("![x](gone.png)", "gone.png"),
-        (None, "02_c"),
-    ],
-)
+@pytest.mark.parametrize(("text", "says"), [
+    ("[gone](07_gone.ipynb)", "07_gone"),
+    ("# H\n$\\nonsense$", "nonsense"),
+    ("[x](../x.py)", "x.py"),
+    ("![x](gone.png)", "gone.png"),
+    (None, "02_c"),
+])  # fmt: skip
 def test_a_page_that_would_not_work_is_refused_by_name(folder, capsys, text, says):
     notebook = new_notebook(cells=[new_markdown_cell(text or "x")])
     if text is None:  # damaged
@@ -352,15 +340,12 @@ def test_no_file_outside_the_folder_and_no_other_kind_is_embedded(folder, tmp_pa
     assert 'src="data:image/png;base64,' in page_of("![a dot](dot.png)", folder=folder)
 
 
-@pytest.mark.parametrize(
-    ("tags", "source", "output"),
-    [
-        ([], False, False),
-        (["answer"], False, True),
-        (["drawing"], True, False),
-        (["aside"], True, True),
-    ],
-)
+@pytest.mark.parametrize(("tags", "source", "output"), [
+    ([], False, False),
+    (["answer"], False, True),
+    (["drawing"], True, False),
+    (["aside"], True, True),
+])  # fmt: skip
 def test_what_jupyterlab_folds_is_folded_on_pages(tags, source, output):
     printed = new_output("stream", text="the output")
     cell = new_code_cell("the_source", outputs=[printed], metadata={"tags": tags})

@@ -12,15 +12,7 @@ import calibkit
 from calibkit.course import checkout, claims, pages
 from calibkit.course.classroom.kits import writing
 from calibkit.course.explorers import stored
-from calibkit.course.site import (
-    api,
-    film,
-    findings,
-    kits,
-    sharing,
-    sources,
-    sphinx_extension,
-)
+from calibkit.course.site import api, film, findings, kits, sharing, sources, sphinx_extension
 
 ARGUMENTS, BLOCK = [".. rst-class:: arguments", ""], [".. code-block:: text", ""]
 LAST = ["``w``", "    four", ""]
@@ -36,23 +28,18 @@ def test_headings_of_outputs_are_no_sections():
     assert found[0][2] == "A"
 
 
-@pytest.mark.parametrize(
-    ("written", "read"),
-    [
-        (["a_of and *b* and |c|"], ["a\\_of and \\*b\\* and \\|c\\|", ""]),
-        (["two `A`s"], ["two ``A``\\ s", ""]),
-        (["`x_` is code"], ["``x_`` is code", ""]),
-        ([">>> f(2)", "4"], [">>> f(2)", "4", ""]),
-        (["A. Raises TypeError: no."], ["A.", "", "**Raises** TypeError: no.", ""]),
-        (["Seen in notebooks/a_b.md."], ["Seen in :doc:`/a_b`.", ""]),
-        (["    a = b"], [*BLOCK, "        a = b", ""]),
-        (
-            ["x: one,", "    two; y, z: three.", "w: four"],
-            [*ARGUMENTS, "``x``", "    one, two", "``y``, ``z``", "    three.", *LAST],
-        ),
-        (["| a | b |", "|---|---|"], [*BLOCK, "    | a | b |", "    |---|---|", ""]),
-    ],
-)
+@pytest.mark.parametrize(("written", "read"), [
+    (["a_of and *b* and |c|"], ["a\\_of and \\*b\\* and \\|c\\|", ""]),
+    (["two `A`s"], ["two ``A``\\ s", ""]),
+    (["`x_` is code"], ["``x_`` is code", ""]),
+    ([">>> f(2)", "4"], [">>> f(2)", "4", ""]),
+    (["A. Raises TypeError: no."], ["A.", "", "**Raises** TypeError: no.", ""]),
+    (["Seen in notebooks/a_b.md."], ["Seen in :doc:`/a_b`.", ""]),
+    (["    a = b"], [*BLOCK, "        a = b", ""]),
+    (["x: one,", "    two; y, z: three.", "w: four"], [*ARGUMENTS, "``x``", "    one, two",
+     "``y``, ``z``", "    three.", *LAST]),
+    (["| a | b |", "|---|---|"], [*BLOCK, "    | a | b |", "    |---|---|", ""]),
+])  # fmt: skip
 def test_a_docstring_becomes_text_that_sphinx_does_not_misread(written, read):
     assert sphinx_extension.as_rst(written) == read
 

@@ -17,59 +17,53 @@ UP, DOWN, BOTH = [1.0, 1.1, 0.9], [-1.0, -1.1, -0.9], [-1.0, 1.1, 0.2]
 SHARE = [0.36, 0.37, 0.38]
 
 
-@pytest.mark.parametrize(
-    ("values", "options", "expected"),
-    [
-        (UP, {}, "HOLDS"),
-        (DOWN, {}, "REVERSED"),
-        (BOTH, {}, "INCONCLUSIVE"),
-        (DOWN, {"expect": "below"}, "HOLDS"),  # which mirrors above: see below
-        # a stated size: reached, surely missed in the right direction, the other direction
-        (UP, {"margin": 0.5}, "HOLDS"),
-        (UP, {"margin": 2.0}, "NOT MET"),
-        (UP, {"margin": 1.1}, "INCONCLUSIVE"),
-        (BOTH, {"margin": 9.0}, "INCONCLUSIVE"),  # not even the direction is sure
-        (DOWN, {"margin": 0.5}, "REVERSED"),
-        ([-0.05, -0.06, -0.04], {"margin": 0.1}, "REVERSED"),  # the other direction is enough
-        # as close as stated
-        ([0.01, -0.01, 0.0], {"expect": "within", "margin": 0.1}, "HOLDS"),
-        (UP, {"expect": "within", "margin": 0.1}, "REVERSED"),
-        (DOWN, {"expect": "within", "margin": 0.1}, "REVERSED"),
-        ([0.0, 0.2, 0.1], {"expect": "within", "margin": 0.1}, "INCONCLUSIVE"),
-        ([0.0, -0.2, -0.1], {"expect": "within", "margin": 0.1}, "INCONCLUSIVE"),
-        ([0.01, 0.02, 0.03], {"expect": "within", "margin": 0.04}, "INCONCLUSIVE"),
-        # a level: a share of .37
-        (SHARE, {"than": 0.3}, "HOLDS"),
-        (SHARE, {"than": 0.9}, "NOT MET"),
-        (SHARE, {"than": 0.38}, "INCONCLUSIVE"),
-        (SHARE, {"expect": "within", "than": 0.4, "margin": 0.1}, "HOLDS"),
-        (SHARE, {"expect": "within", "than": 0.9, "margin": 0.1}, "NOT MET"),
-        (SHARE, {"expect": "within", "than": 0.1, "margin": 0.1}, "NOT MET"),
-        (SHARE, {"expect": "within", "than": 0.4, "margin": 0.03}, "INCONCLUSIVE"),
-        (DOWN, {"than": -2.0}, "HOLDS"),
-    ],
-)
+@pytest.mark.parametrize(("values", "options", "expected"), [
+    (UP, {}, "HOLDS"),
+    (DOWN, {}, "REVERSED"),
+    (BOTH, {}, "INCONCLUSIVE"),
+    (DOWN, {"expect": "below"}, "HOLDS"),  # which mirrors above: see below
+    # a stated size: reached, surely missed in the right direction, the other direction
+    (UP, {"margin": 0.5}, "HOLDS"),
+    (UP, {"margin": 2.0}, "NOT MET"),
+    (UP, {"margin": 1.1}, "INCONCLUSIVE"),
+    (BOTH, {"margin": 9.0}, "INCONCLUSIVE"),  # not even the direction is sure
+    (DOWN, {"margin": 0.5}, "REVERSED"),
+    ([-0.05, -0.06, -0.04], {"margin": 0.1}, "REVERSED"),  # the other direction is enough
+    # as close as stated
+    ([0.01, -0.01, 0.0], {"expect": "within", "margin": 0.1}, "HOLDS"),
+    (UP, {"expect": "within", "margin": 0.1}, "REVERSED"),
+    (DOWN, {"expect": "within", "margin": 0.1}, "REVERSED"),
+    ([0.0, 0.2, 0.1], {"expect": "within", "margin": 0.1}, "INCONCLUSIVE"),
+    ([0.0, -0.2, -0.1], {"expect": "within", "margin": 0.1}, "INCONCLUSIVE"),
+    ([0.01, 0.02, 0.03], {"expect": "within", "margin": 0.04}, "INCONCLUSIVE"),
+    # a level: a share of .37
+    (SHARE, {"than": 0.3}, "HOLDS"),
+    (SHARE, {"than": 0.9}, "NOT MET"),
+    (SHARE, {"than": 0.38}, "INCONCLUSIVE"),
+    (SHARE, {"expect": "within", "than": 0.4, "margin": 0.1}, "HOLDS"),
+    (SHARE, {"expect": "within", "than": 0.9, "margin": 0.1}, "NOT MET"),
+    (SHARE, {"expect": "within", "than": 0.1, "margin": 0.1}, "NOT MET"),
+    (SHARE, {"expect": "within", "than": 0.4, "margin": 0.03}, "INCONCLUSIVE"),
+    (DOWN, {"than": -2.0}, "HOLDS"),
+])  # fmt: skip
 def test_the_word(values, options, expected):
     assert word(values, **options) == expected
 
 
-@pytest.mark.parametrize(
-    ("ends", "line"),
-    [
-        ((0.0, 0.2), ("above", 0.0)),
-        ((-0.2, 0.0), ("above", 0.0)),
-        ((1.0, 1.2), ("above", 1.0)),
-        ((0.2, 1.0), ("above", 1.0)),
-        ((-1.2, -1.0), ("below", 1.0)),
-        ((0.5, 0.6), ("above", 0.0, 0.5)),
-        ((0.4, 0.5), ("above", 0.0, 0.5)),
-        ((0.2, 1.4 - 1), ("within", 0.4)),  # which is .3999...
-        ((0.9 - 1, 0.0), ("within", 0.1)),  # -.0999...
-        ((0.1, 0.2), ("within", 0.1)),
-        ((-0.2, -0.1), ("above", 0.1, 0.0, None, -0.1)),  # of the register: the other way begins
-        ((0.0, 0.1), ("above", 0.1, 0.0, 0.3, -0.1)),
-    ],
-)
+@pytest.mark.parametrize(("ends", "line"), [
+    ((0.0, 0.2), ("above", 0.0)),
+    ((-0.2, 0.0), ("above", 0.0)),
+    ((1.0, 1.2), ("above", 1.0)),
+    ((0.2, 1.0), ("above", 1.0)),
+    ((-1.2, -1.0), ("below", 1.0)),
+    ((0.5, 0.6), ("above", 0.0, 0.5)),
+    ((0.4, 0.5), ("above", 0.0, 0.5)),
+    ((0.2, 1.4 - 1), ("within", 0.4)),  # which is .3999...
+    ((0.9 - 1, 0.0), ("within", 0.1)),  # -.0999...
+    ((0.1, 0.2), ("within", 0.1)),
+    ((-0.2, -0.1), ("above", 0.1, 0.0, None, -0.1)),  # of the register: the other way begins
+    ((0.0, 0.1), ("above", 0.1, 0.0, 0.3, -0.1)),
+])  # fmt: skip
 def test_on_the_line_itself_nothing_is_decided(ends, line):
     assert verdicts.Rule(*line).word(*ends) == "OPEN"
 
@@ -157,19 +151,16 @@ def test_the_line_is_stable():
     )
 
 
-@pytest.mark.parametrize(
-    "verdict",
-    [
-        verdicts.judge("D1", "a | b", [0.1, 0.2, 0.15]),
-        verdicts.judge("10b", "a: b (post hoc): [c]", UP, expect="below"),
-        verdicts.judge("X", "within 5 % over 3 seeds", BOTH, expect="within", margin=9.0),
-        verdicts.judge("X", "s", SHARE, than=0.9, level=0.999),
-        verdicts.judge("X", "s", UP, margin=2.0, post_hoc=True),
-        verdicts.judge("X", "s", SHARE, than=-1e-6, post_hoc=True),
-        verdicts.judge("O2", "ECE falls", DOWN, expect="below", as_trained=True),
-        verdicts.judge("O2", "ECE falls", DOWN, as_trained=True, post_hoc=True),
-    ],
-)
+@pytest.mark.parametrize("verdict", [
+    verdicts.judge("D1", "a | b", [0.1, 0.2, 0.15]),
+    verdicts.judge("10b", "a: b (post hoc): [c]", UP, expect="below"),
+    verdicts.judge("X", "within 5 % over 3 seeds", BOTH, expect="within", margin=9.0),
+    verdicts.judge("X", "s", SHARE, than=0.9, level=0.999),
+    verdicts.judge("X", "s", UP, margin=2.0, post_hoc=True),
+    verdicts.judge("X", "s", SHARE, than=-1e-6, post_hoc=True),
+    verdicts.judge("O2", "ECE falls", DOWN, expect="below", as_trained=True),
+    verdicts.judge("O2", "ECE falls", DOWN, as_trained=True, post_hoc=True),
+])  # fmt: skip
 def test_what_is_printed_can_be_read_again(verdict):
     found = verdicts.parse(str(verdict))
     assert str(found) == str(verdict)
@@ -180,16 +171,13 @@ def test_what_is_printed_can_be_read_again(verdict):
     assert found.measured == verdict.measured
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "",
-        "D1 holds: less is worse | +0.150 [+0.026, +0.274] 95% over 3 seeds",
-        "D1 HOLDS: less is worse",
-        "we see: D1 HOLDS: less is worse | +0.150 [+0.026, +0.274] 95% over 3 seeds",
-        "D1 HOLDS: less is worse | +0.150 [+0.026, +0.274] 95% over 3 seeds, as foreseen",
-    ],
-)
+@pytest.mark.parametrize("line", [
+    "",
+    "D1 holds: less is worse | +0.150 [+0.026, +0.274] 95% over 3 seeds",
+    "D1 HOLDS: less is worse",
+    "we see: D1 HOLDS: less is worse | +0.150 [+0.026, +0.274] 95% over 3 seeds",
+    "D1 HOLDS: less is worse | +0.150 [+0.026, +0.274] 95% over 3 seeds, as foreseen",
+])  # fmt: skip
 def test_other_lines_are_no_verdicts(line):
     assert verdicts.parse(line) is None
 
@@ -206,23 +194,20 @@ def test_a_verdict_is_made_of_what_was_passed():
     assert (plain.low, plain.high) == verdicts.interval(SHARE, level=0.95)[1:]
 
 
-@pytest.mark.parametrize(
-    ("differences", "options", "names"),
-    [
-        ([1.0], {}, "differences"),
-        ([], {}, "differences"),
-        ([[1.0, 2.0]], {}, "differences"),
-        ([1.0, float("nan")], {}, "differences"),
-        ([1.0, 2.0], {"expect": "up"}, "expect"),
-        ([1.0, 2.0], {"expect": "within"}, "margin"),
-        ([1.0, 2.0], {"margin": -1}, "margin"),
-        ([1.0, 2.0], {"margin": float("inf")}, "margin"),
-        ([1.0, 2.0], {"margin": 0.1, "than": 0.5}, "margin must be 0 beside than .* got 0.1"),
-        ([1.0, 2.0], {"than": float("nan")}, "than"),
-        ([1.0, 2.0], {"than": float("-inf")}, "than"),
-        ([1.0, 2.0], {"level": 95}, "level"),
-    ],
-)
+@pytest.mark.parametrize(("differences", "options", "names"), [
+    ([1.0], {}, "differences"),
+    ([], {}, "differences"),
+    ([[1.0, 2.0]], {}, "differences"),
+    ([1.0, float("nan")], {}, "differences"),
+    ([1.0, 2.0], {"expect": "up"}, "expect"),
+    ([1.0, 2.0], {"expect": "within"}, "margin"),
+    ([1.0, 2.0], {"margin": -1}, "margin"),
+    ([1.0, 2.0], {"margin": float("inf")}, "margin"),
+    ([1.0, 2.0], {"margin": 0.1, "than": 0.5}, "margin must be 0 beside than .* got 0.1"),
+    ([1.0, 2.0], {"than": float("nan")}, "than"),
+    ([1.0, 2.0], {"than": float("-inf")}, "than"),
+    ([1.0, 2.0], {"level": 95}, "level"),
+])  # fmt: skip
 def test_wrong_arguments_are_refused_by_name(differences, options, names):
     with pytest.raises(ValueError, match=f"^{names}"):
         word(differences, **options)
@@ -241,14 +226,11 @@ def test_a_conclusion_counts_every_verdict_and_is_read_again():
     assert verdicts.parse(last) is None
 
 
-@pytest.mark.parametrize(
-    ("claim", "words", "message"),
-    [
-        ("O3", "so", r"verdicts on O3, got \['O2'\]"),
-        ("O2", "a\nb", "one line"),
-        ("O2", "", "one line"),
-    ],
-)
+@pytest.mark.parametrize(("claim", "words", "message"), [
+    ("O3", "so", r"verdicts on O3, got \['O2'\]"),
+    ("O2", "a\nb", "one line"),
+    ("O2", "", "one line"),
+])  # fmt: skip
 def test_a_conclusion_is_on_one_claim_and_one_line(claim, words, message):
     one = verdicts.judge("O2", "ECE rises", [0.1, 0.11, 0.12])
     with pytest.raises(ValueError, match=message):

@@ -167,15 +167,12 @@ def test_pickles_of_both_pythons_hold_the_same():
         assert np.array_equal(found["data"], value["data"])
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda: labelled_lines("DESC:manner How ?\nWHAT is it\n", ("DESC",)),
-        lambda: labelled_lines("DESC\n", ("DESC",)),
-        lambda: binary_trees("(3 (2 good))\nplain text\n"),
-        lambda: aligned_lines({"de": "a\nb\n", "en": "a\n"}),
-    ],
-)
+@pytest.mark.parametrize("call", [
+    lambda: labelled_lines("DESC:manner How ?\nWHAT is it\n", ("DESC",)),
+    lambda: labelled_lines("DESC\n", ("DESC",)),
+    lambda: binary_trees("(3 (2 good))\nplain text\n"),
+    lambda: aligned_lines({"de": "a\nb\n", "en": "a\n"}),
+])  # fmt: skip
 def test_lines_of_another_form_are_refused(call):
     with pytest.raises(ArchiveError):
         call()

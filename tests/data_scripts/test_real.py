@@ -128,14 +128,11 @@ def test_letters_arrive_on_the_scale_of_mnist(root):
 
 
 @real("text/sst_trec_mr.tar.xz")
-@pytest.mark.parametrize(
-    ("name", "classes", "files"),
-    [
-        ("trec", "012345", {"train": "TREC.train.all", "test": "TREC.test.all"}),
-        ("sst2", "01", {s: f"stsa.binary.{f}" for s, f in
-                        (("train", "train"), ("validation", "dev"), ("test", "test"))}),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "classes", "files"), [
+    ("trec", "012345", {"train": "TREC.train.all", "test": "TREC.test.all"}),
+    ("sst2", "01", {s: f"stsa.binary.{f}" for s, f in
+                    (("train", "train"), ("validation", "dev"), ("test", "test"))}),
+])  # fmt: skip
 def test_lines_with_labels_are_as_many_as_the_registry_says(name, classes, files):
     with tarfile.open(REAL / "text" / "sst_trec_mr.tar.xz") as archive:
         content = {s: archive.extractfile(f).read().decode("latin-1") for s, f in files.items()}

@@ -173,17 +173,14 @@ def test_bad_options_are_named(call, refused):
         refusals.check(call, refused, globals())
 
 
-@pytest.mark.parametrize(
-    ("build", "size"),
-    [
-        (lambda: models.cnn(3, 2), 3),
-        (lambda: models.vgg16(3, 2), 16),
-        (lambda: models.resnet(8, 3, 2), 2),
-        (lambda: models.wide_resnet(10, 1, 3, 2), 2),
-        (lambda: models.resnet50(3, 2), 4),
-        (lambda: models.densenet121(3, 2), 4),
-    ],
-)
+@pytest.mark.parametrize(("build", "size"), [
+    (lambda: models.cnn(3, 2), 3),
+    (lambda: models.vgg16(3, 2), 16),
+    (lambda: models.resnet(8, 3, 2), 2),
+    (lambda: models.wide_resnet(10, 1, 3, 2), 2),
+    (lambda: models.resnet50(3, 2), 4),
+    (lambda: models.densenet121(3, 2), 4),
+])  # fmt: skip
 def test_small_images_are_refused(build, size):
     with torch.device("meta"):
         model = build()

@@ -37,11 +37,7 @@ def complaints(notebook, glossary: Mapping[str, str], lesson: str) -> list[str]:
 
 def of_evidence(notebook) -> list[str]:
     """Every part of the pattern that evidence breaks, in words."""
-    return [
-        *_compared(notebook),
-        *_concluded(notebook),
-        *_images(notebook),
-    ]
+    return [*_compared(notebook), *_concluded(notebook), *_images(notebook)]
 
 
 def read_glossary(path: Path) -> dict[str, str]:

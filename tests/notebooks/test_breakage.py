@@ -45,15 +45,12 @@ EXPLORER = """from calibkit.course.explorers import Explorer, Frame, Slider
 Explorer(lambda n: Frame((), str(1 / (n - 3))), Slider("n", [1, 2, 3]), description="d")"""
 
 
-@pytest.mark.parametrize(
-    ("code", "parameters", "words"),
-    [
-        ("1", {"SKALE": "smoke"}, r"unknown parameter SKALE.*SCALE"),
-        ("1 / 0", {}, "ZeroDivisionError"),
-        (HIDDEN, {}, r"callback raised.*ZeroDivisionError"),  # in the state of the widget alone
-        (EXPLORER, {}, "ZeroDivisionError"),  # at its last position
-    ],
-)
+@pytest.mark.parametrize(("code", "parameters", "words"), [
+    ("1", {"SKALE": "smoke"}, r"unknown parameter SKALE.*SCALE"),
+    ("1 / 0", {}, "ZeroDivisionError"),
+    (HIDDEN, {}, r"callback raised.*ZeroDivisionError"),  # in the state of the widget alone
+    (EXPLORER, {}, "ZeroDivisionError"),  # at its last position
+])  # fmt: skip
 def test_what_goes_wrong_fails(tmp_path, code, parameters, words):
     with pytest.raises(execution.NotebookError, match=words):
         execution.execute(notebook(code), parameters=parameters, cwd=tmp_path)

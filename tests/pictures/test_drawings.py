@@ -68,9 +68,7 @@ def test_a_pooled_frame_shows_all_samples():
 def test_a_plot_has_its_curves_where_the_data_are(log_x):
     x, y = [1, 3, 20, 100], [0.5, 2.5, 1.0, 9.0]  # the last lies beyond the axes
     role = palette.CURED
-    marks = [
-        panels.curve(x, y, **svg.stroke(role)),
-    ]
+    marks = [panels.curve(x, y, **svg.stroke(role))]
     ticks = {"x_ticks": (1, 10, 100), "y_ticks": (0, 2, 4)}
     drawn = panels.plot("a plot", marks, x_label="n", y_label="error", log_x=log_x, **ticks)
     (plot,) = picture(panels.frame([drawn], title="", readout="").panels[0]).plots

@@ -5,10 +5,7 @@ import pytest
 import torch
 from sklearn.isotonic import IsotonicRegression
 
-from calibkit.recalibration import (
-    HistogramBinning,
-    IsotonicCalibrator,
-)
+from calibkit.recalibration import HistogramBinning, IsotonicCalibrator
 from tests.recalibration.samples import scored
 
 

@@ -14,18 +14,15 @@ LEAK = (
 )
 
 
-@pytest.mark.parametrize(
-    "leak",
-    [
-        lambda z: z,
-        lambda z: z.clone(),
-        lambda z: z.double(),
-        lambda z: z.numpy(),
-        lambda z: z.tolist(),
-        lambda z: z.t().contiguous().t(),
-        lambda z: torch.cat([z, z])[:200],
-    ],
-)
+@pytest.mark.parametrize("leak", [
+    lambda z: z,
+    lambda z: z.clone(),
+    lambda z: z.double(),
+    lambda z: z.numpy(),
+    lambda z: z.tolist(),
+    lambda z: z.t().contiguous().t(),
+    lambda z: torch.cat([z, z])[:200],
+])  # fmt: skip
 def test_copies_of_the_fitted_logits_are_refused(leak):
     logits, labels = scored(200, 3, dtype=torch.float32)
     scaler = TemperatureScaler().fit(logits, labels)

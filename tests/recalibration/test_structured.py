@@ -6,11 +6,7 @@ import torch
 from probmetrics.calibrators import SMSCalibrator, SVSCalibrator
 from scipy.optimize import minimize
 
-from calibkit.recalibration import (
-    StructuredMatrixScaler,
-    StructuredVectorScaler,
-    TemperatureScaler,
-)
+from calibkit.recalibration import StructuredMatrixScaler, StructuredVectorScaler, TemperatureScaler
 from tests.recalibration.samples import scored
 
 BOTH = [(StructuredVectorScaler, SVSCalibrator), (StructuredMatrixScaler, SMSCalibrator)]

@@ -9,11 +9,7 @@ import torch
 from sklearn.calibration import _TemperatureScaling
 
 from calibkit import metrics
-from calibkit.recalibration import (
-    TemperatureEnsemble,
-    TemperatureScaler,
-    temperature_interval,
-)
+from calibkit.recalibration import TemperatureEnsemble, TemperatureScaler, temperature_interval
 from tests.recalibration.samples import exact, scored
 
 # --- known truths and oracles ---

@@ -43,17 +43,14 @@ def synthetic(tmp_path, monkeypatch):
     judged._table.cache_clear()
 
 
-@pytest.mark.parametrize(
-    ("how", "word", "mean"),
-    [
-        ({"way": ("smoothing",), "state": "as trained"}, "HOLDS", -0.04),
-        ({"way": ("smoothing",), "state": "after T", "measure": "NLL"}, "HOLDS", -0.05),
-        ({"way": ("penalty",), "state": "as trained"}, "OPEN", 0.0),
-        ({"way": ("penalty",), "rival": ("smoothing",), "state": "as trained"}, "REVERSED", 0.04),
-        # of two ways the better one by the criterion, not by the measure
-        ({"way": ("smoothing", "penalty"), "state": "as trained"}, "OPEN", 0.0),
-    ],
-)
+@pytest.mark.parametrize(("how", "word", "mean"), [
+    ({"way": ("smoothing",), "state": "as trained"}, "HOLDS", -0.04),
+    ({"way": ("smoothing",), "state": "after T", "measure": "NLL"}, "HOLDS", -0.05),
+    ({"way": ("penalty",), "state": "as trained"}, "OPEN", 0.0),
+    ({"way": ("penalty",), "rival": ("smoothing",), "state": "as trained"}, "REVERSED", 0.04),
+    # of two ways the better one by the criterion, not by the measure
+    ({"way": ("smoothing", "penalty"), "state": "as trained"}, "OPEN", 0.0),
+])  # fmt: skip
 def test_a_word_that_is_known(synthetic, how, word, mean):
     found = judged.values(row(**how), LISTED)
     assert found.mean() == pytest.approx(mean, abs=1e-9)

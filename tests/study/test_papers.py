@@ -45,16 +45,13 @@ def one_step(monkeypatch, name, **options):
 
 
 @pytest.mark.filterwarnings("ignore:the logits separate|the least ECE|the best temperature")
-@pytest.mark.parametrize(
-    ("dataset", "name", "value", "network"),
-    [
-        ("cifar100", "depth", "the deep network", None),
-        ("cifar100", "focal", "FLSD-53", "ResNet-110"),
-        pytest.param("tiny-imagenet", "focal", "FLSD-53", "ResNet-50", marks=pytest.mark.slow),
-        ("eurosat", "noise", 0.4, None),
-        ("inaturalist2019", "noise", 0.4, None),
-    ],
-)
+@pytest.mark.parametrize(("dataset", "name", "value", "network"), [
+    ("cifar100", "depth", "the deep network", None),
+    ("cifar100", "focal", "FLSD-53", "ResNet-110"),
+    pytest.param("tiny-imagenet", "focal", "FLSD-53", "ResNet-50", marks=pytest.mark.slow),
+    ("eurosat", "noise", 0.4, None),
+    ("inaturalist2019", "noise", 0.4, None),
+])  # fmt: skip
 def test_a_step_of_the_paper_on_its_dataset(dataset, name, value, network, made_up, monkeypatch):
     root = made_up(dataset)
     chosen = {"dataset": dataset, "root": root, "network": network, "values": [value]}

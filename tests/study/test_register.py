@@ -16,29 +16,26 @@ JITTER = np.array([-0.002, -0.001, 0.0, 0.001, 0.002])  # half of the 98.75 % in
 # --- words ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("mean", "how", "word"),
-    [
-        (0.02, {}, "HOLDS"),
-        (-0.02, {}, "REVERSED"),
-        (0.006, {}, "WITHIN"),
-        (0.009, {}, "OPEN"),
-        (-0.012, {}, "OPEN"),
-        (-0.02, {"expect": "below"}, "HOLDS"),
-        (0.02, {"expect": "below"}, "REVERSED"),
-        (0.006, {"expect": "within"}, "HOLDS"),
-        (0.009, {"expect": "within"}, "OPEN"),
-        (0.02, {"expect": "within"}, "REVERSED"),
-        (-0.02, {"expect": "within"}, "REVERSED"),
-        (0.02, {"size": 0.03}, "OPEN"),  # more than the margin, less than the source says
-        (0.04, {"size": 0.03}, "HOLDS"),
-        (0.0, {"size": 0.03}, "WITHIN"),
-        (0.004, {"size": 0.0}, "HOLDS"),
-        (2.02, {"than": 2.0}, "HOLDS"),
-        (1.98, {"than": 2.0}, "REVERSED"),
-        (2.006, {"than": 2.0, "expect": "within"}, "HOLDS"),
-    ],
-)
+@pytest.mark.parametrize(("mean", "how", "word"), [
+    (0.02, {}, "HOLDS"),
+    (-0.02, {}, "REVERSED"),
+    (0.006, {}, "WITHIN"),
+    (0.009, {}, "OPEN"),
+    (-0.012, {}, "OPEN"),
+    (-0.02, {"expect": "below"}, "HOLDS"),
+    (0.02, {"expect": "below"}, "REVERSED"),
+    (0.006, {"expect": "within"}, "HOLDS"),
+    (0.009, {"expect": "within"}, "OPEN"),
+    (0.02, {"expect": "within"}, "REVERSED"),
+    (-0.02, {"expect": "within"}, "REVERSED"),
+    (0.02, {"size": 0.03}, "OPEN"),  # more than the margin, less than the source says
+    (0.04, {"size": 0.03}, "HOLDS"),
+    (0.0, {"size": 0.03}, "WITHIN"),
+    (0.004, {"size": 0.0}, "HOLDS"),
+    (2.02, {"than": 2.0}, "HOLDS"),
+    (1.98, {"than": 2.0}, "REVERSED"),
+    (2.006, {"than": 2.0, "expect": "within"}, "HOLDS"),
+])  # fmt: skip
 def test_a_word_that_is_known(mean, how, word):
     one = register.judge(mean + JITTER, 0.01, **how)
     assert (one.word, one.seeds) == (word, 5)
@@ -71,16 +68,13 @@ def test_chance_alone_is_called_an_effect_as_rarely_as_the_level_says():
     assert "REVERSED" not in words
 
 
-@pytest.mark.parametrize(
-    ("values", "margin", "how", "why"),
-    [
-        ([0.1], 0.01, {}, "at least 2"),
-        ([0.1, 0.2], 0.0, {}, "margin"),
-        ([0.1, 0.2], 0.01, {"expect": "more"}, "expect"),
-        ([0.1, 0.2], 0.01, {"level": 1.0}, "level"),
-        ([0.1, float("nan")], 0.01, {}, "finite"),
-    ],
-)
+@pytest.mark.parametrize(("values", "margin", "how", "why"), [
+    ([0.1], 0.01, {}, "at least 2"),
+    ([0.1, 0.2], 0.0, {}, "margin"),
+    ([0.1, 0.2], 0.01, {"expect": "more"}, "expect"),
+    ([0.1, 0.2], 0.01, {"level": 1.0}, "level"),
+    ([0.1, float("nan")], 0.01, {}, "finite"),
+])  # fmt: skip
 def test_bad_numbers_are_named(values, margin, how, why):
     with pytest.raises(ValueError, match=why):
         register.judge(values, margin, **how)
@@ -136,19 +130,16 @@ CLAIM = '[[claim]]\nid = "T2"\nsays = "x"\ntested = "as claimed"\nsource = "s"\n
 ROW = '{data = "digits", measure = "ECE", way = ["smoothing"]}'
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        (CLAIM.format(ROW.replace("ECE", "MCE")), "measure of T2"),
-        (CLAIM.format(f"{ROW}, {ROW}"), "two comparisons of T2 are alike"),
-        (CLAIM.format(", ".join([ROW] * 3)), "T2 has 3 comparisons; leave at most 2"),
-        (CLAIM.format(ROW.replace('"smoothing"', '"mixing"')), "way of T2"),
-        (CLAIM.format(ROW.replace("digits", "faces")), "data of T2"),
-        (CLAIM.format(ROW.replace('way = ["smoothing"]', "than = 1.0")), "either way or was"),
-        (CLAIM.format(ROW.replace("}", ', state = "late"}')), "state"),
-        (CLAIM.format(ROW) * 2, "claims that stand twice: T2"),
-    ],
-)
+@pytest.mark.parametrize(("text", "why"), [
+    (CLAIM.format(ROW.replace("ECE", "MCE")), "measure of T2"),
+    (CLAIM.format(f"{ROW}, {ROW}"), "two comparisons of T2 are alike"),
+    (CLAIM.format(", ".join([ROW] * 3)), "T2 has 3 comparisons; leave at most 2"),
+    (CLAIM.format(ROW.replace('"smoothing"', '"mixing"')), "way of T2"),
+    (CLAIM.format(ROW.replace("digits", "faces")), "data of T2"),
+    (CLAIM.format(ROW.replace('way = ["smoothing"]', "than = 1.0")), "either way or was"),
+    (CLAIM.format(ROW.replace("}", ', state = "late"}')), "state"),
+    (CLAIM.format(ROW) * 2, "claims that stand twice: T2"),
+])  # fmt: skip
 def test_a_row_that_breaks_a_rule_is_named(tmp_path, text, why):
     path = tmp_path / "register.toml"
     path.write_text(HEAD + CLAIM.format(ROW), encoding="utf-8")

@@ -250,15 +250,11 @@ def test_the_csv_holds_no_formula(table, tmp_path):
     assert any(row[0] == "'=cmd" for row in rows)
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "graded"),
-    [
-        ({"a": ANSWERS["right"]}, {"b": ANSWERS["wrong"]}, "b"),
-        ({"06": "first = 1" + CALL}, {"06 (1)": "second = 2" + CALL}, "06 (1)"),
-        ({"06": MATRIX.solution + CALL}, {"08": "# as my_noise_matrix of 06"}, "06"),
-    ],
-    ids=["the last by name", "the second download", "the one that calls the checker"],
-)  # fmt: skip
+@pytest.mark.parametrize(("first", "second", "graded"), [
+    ({"a": ANSWERS["right"]}, {"b": ANSWERS["wrong"]}, "b"),
+    ({"06": "first = 1" + CALL}, {"06 (1)": "second = 2" + CALL}, "06 (1)"),
+    ({"06": MATRIX.solution + CALL}, {"08": "# as my_noise_matrix of 06"}, "06"),
+], ids=["the last by name", "the second download", "the one that calls the checker"])  # fmt: skip
 def test_of_several_notebooks_one_counts(tmp_path, first, second, graded):
     books = first | second
     for name, code in books.items():
@@ -366,33 +362,27 @@ def test_each_student_of_the_roster_has_a_row_and_unknown_ones_are_named(tmp_pat
     assert [*again.student] == ["Anna"]
 
 
-@pytest.mark.parametrize(
-    ("text", "students"),
-    [
-        ("First name,Last name,Email address\nAnna,Muster,a@example.org\n,,\n", ["Anna Muster"]),
-        ("name,group\nBen,2\n", ["Ben"]),  # Moodle's list, and one without a known column
-    ],
-)
+@pytest.mark.parametrize(("text", "students"), [
+    ("First name,Last name,Email address\nAnna,Muster,a@example.org\n,,\n", ["Anna Muster"]),
+    ("name,group\nBen,2\n", ["Ben"]),  # Moodle's list, and one without a known column
+])  # fmt: skip
 def test_a_roster_is_read(tmp_path, text, students):
     assert submissions.roster(roster_of(tmp_path, text)) == students
 
 
-@pytest.mark.parametrize(
-    ("ask", "words"),
-    [
-        (lambda at: submissions.roster(roster_of(at, "student\n")), "names nobody"),
-        (lambda at: submissions.roster(roster_of(at, "")), "names nobody"),
-        (lambda at: submissions.roster(roster_of(at, "student\nAnna\nanna\n")), "twice"),
-        (lambda at: submissions.roster(at / "none.csv"), "cannot be read"),
-        (lambda at: grading.grade(at / "class", trust=True), "holds an exercise"),
-        (lambda at: grading.grade(at / "empty", trust=True), r"NAME\.ipynb"),
-        (lambda at: grading.grade(at / "class", exercises=["noise"], trust=True),
-         "called noise; there are signed_gap, .*noise_matrix"),
-        (lambda at: grading.named(["06"], at / "class"), "lesson:06 or student:06"),
-        (lambda at: submissions.of(["bert"], submissions.read(at / "class")),
-         "nothing is there of bert; there are 06, anna"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("ask", "words"), [
+    (lambda at: submissions.roster(roster_of(at, "student\n")), "names nobody"),
+    (lambda at: submissions.roster(roster_of(at, "")), "names nobody"),
+    (lambda at: submissions.roster(roster_of(at, "student\nAnna\nanna\n")), "twice"),
+    (lambda at: submissions.roster(at / "none.csv"), "cannot be read"),
+    (lambda at: grading.grade(at / "class", trust=True), "holds an exercise"),
+    (lambda at: grading.grade(at / "empty", trust=True), r"NAME\.ipynb"),
+    (lambda at: grading.grade(at / "class", exercises=["noise"], trust=True),
+     "called noise; there are signed_gap, .*noise_matrix"),
+    (lambda at: grading.named(["06"], at / "class"), "lesson:06 or student:06"),
+    (lambda at: submissions.of(["bert"], submissions.read(at / "class")),
+     "nothing is there of bert; there are 06, anna"),
+])  # fmt: skip
 def test_what_cannot_be_graded_is_named(tmp_path, ask, words):
     (tmp_path / "empty").mkdir()
     for name in ("06", "anna"):

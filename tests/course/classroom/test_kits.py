@@ -121,26 +121,23 @@ def test_links_to_the_playground_name_settings_that_it_has():
         assert {pair.partition("=")[0] for pair in link.split("&")} <= known
 
 
-@pytest.mark.parametrize(
-    ("place", "words"),
-    [
-        ("{{ 00 | no such line ([0-9]+) }}", "nothing fits"),
-        ("{{ 00 | right on ([\\d.]+%) }}", "different things fit"),
-        ("{{ 00 | signed gap }}", "one group"),
-        ("{{ 00 | ( }}", "unterminated"),
-        ("{{ 99 | x }}", "no lesson starts with"),
-        ("{{ figure 00 | no such figure }}", "0 figures"),
-        ("{{ slider temperature | 99 }}", "99"),
-        ("{{ slider nothing | 1 }}", "nothing"),
-        ("{{ readout temperature | 2.8 | nothing ([0-9]) }}", "nothing fits"),
-        ("{{ slider temperature | 9.9 }}", "no position 9.9"),
-        ("{{ quiz 00 | 9 }}", "has the questions"),
-        ("{{ rubric 00 | no such title }}", "no rubric"),
-        ("{{ exercise 00 | ece }}", "no such exercise"),
-        ("{{ magic 00 | x }}", "there is no magic"),
-        ("{{ broken", "cannot be read"),
-    ],
-)
+@pytest.mark.parametrize(("place", "words"), [
+    ("{{ 00 | no such line ([0-9]+) }}", "nothing fits"),
+    ("{{ 00 | right on ([\\d.]+%) }}", "different things fit"),
+    ("{{ 00 | signed gap }}", "one group"),
+    ("{{ 00 | ( }}", "unterminated"),
+    ("{{ 99 | x }}", "no lesson starts with"),
+    ("{{ figure 00 | no such figure }}", "0 figures"),
+    ("{{ slider temperature | 99 }}", "99"),
+    ("{{ slider nothing | 1 }}", "nothing"),
+    ("{{ readout temperature | 2.8 | nothing ([0-9]) }}", "nothing fits"),
+    ("{{ slider temperature | 9.9 }}", "no position 9.9"),
+    ("{{ quiz 00 | 9 }}", "has the questions"),
+    ("{{ rubric 00 | no such title }}", "no rubric"),
+    ("{{ exercise 00 | ece }}", "no such exercise"),
+    ("{{ magic 00 | x }}", "there is no magic"),
+    ("{{ broken", "cannot be read"),
+])  # fmt: skip
 def test_a_place_that_nothing_fills_stops_the_kit(place, words):
     with pytest.raises(kits.KitError, match=words):
         places.fill(f"before {place} after")

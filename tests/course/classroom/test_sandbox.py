@@ -49,19 +49,15 @@ def test_a_right_answer_passes_with_what_it_needs_from_the_notebook(walls):
     assert graded(notebook, walls)
 
 
-@pytest.mark.parametrize(
-    ("body", "exercise", "withheld"),
-    [
-        ("from calibkit.curation import transition_matrix as mine\n"
-         "def f(p): return mine(p, kind='classwise')",
-         "noise_matrix", "calibkit.curation:transition_matrix"),
-        ("from calibkit.mixing import Mix\n"
-         "def f(labels, partner, lam, classes):\n"
-         "    return Mix(torch.tensor(lam), partner).soft_labels(labels, classes)",
-         "mixed_labels", "calibkit.mixing:Mix"),
-    ],
-    ids=["a function, by any name", "a class"],
-)  # fmt: skip
+@pytest.mark.parametrize(("body", "exercise", "withheld"), [
+    ("from calibkit.curation import transition_matrix as mine\n"
+     "def f(p): return mine(p, kind='classwise')",
+     "noise_matrix", "calibkit.curation:transition_matrix"),
+    ("from calibkit.mixing import Mix\n"
+     "def f(labels, partner, lam, classes):\n"
+     "    return Mix(torch.tensor(lam), partner).soft_labels(labels, classes)",
+     "mixed_labels", "calibkit.mixing:Mix"),
+], ids=["a function, by any name", "a class"])  # fmt: skip
 def test_what_the_library_has_is_withheld(body, exercise, withheld):
     reply = graded(f"import torch\n{body}", WALLS or [], exercise, [withheld])
     assert "asks for own code" in repr(reply)
@@ -135,15 +131,12 @@ def f(number):
         assert {name: answer(list(HARMS).index(name)) for name in names} == dict.fromkeys(names, 1)
 
 
-@pytest.mark.parametrize(
-    ("harm", "told"),
-    [
-        ("os._exit(0)", "its process ended"),
-        ("return bytearray(4 << 30)", "MemoryError"),
-        ("return [[0.0] * 1000] * 10**5", "."),
-        ("[os.write(n, b'[' * 10**6 + b'\\n') for n in range(3, 20) if writes(n)]", "no result"),
-    ],
-)
+@pytest.mark.parametrize(("harm", "told"), [
+    ("os._exit(0)", "its process ended"),
+    ("return bytearray(4 << 30)", "MemoryError"),
+    ("return [[0.0] * 1000] * 10**5", "."),
+    ("[os.write(n, b'[' * 10**6 + b'\\n') for n in range(3, 20) if writes(n)]", "no result"),
+])  # fmt: skip
 def test_harm_to_oneself_costs_a_zero_and_nothing_else(harm, told):
     code = f"""
     import os

@@ -112,11 +112,10 @@ def test_nothing_leaves_the_picture_and_words_are_legible_on_a_telephone():
 KINDS = [palette.group(0, "true"), palette.group(3, "false"), palette.COUNTS]
 
 
-@pytest.mark.parametrize(
-    ("given", "counts"),
-    [((0.875, 0.125), (88, 12)), ((0.874, 0.126), (87, 13)),
-     ((1, 0), (100, 0)), ([1 / 3] * 3, None)],
-)  # fmt: skip
+@pytest.mark.parametrize(("given", "counts"), [
+    ((0.875, 0.125), (88, 12)), ((0.874, 0.126), (87, 13)),
+    ((1, 0), (100, 0)), ([1 / 3] * 3, None),
+])  # fmt: skip
 def test_the_hundred_squares_are_the_shares(given, counts):
     roles = dict(zip(KINDS, given, strict=False))
     runs = {KINDS[1]: [[0.1, 0.5], [0.3, 0.7]]}
@@ -266,11 +265,10 @@ def soft(alpha):
     return frame, rows, [told]
 
 
-@pytest.mark.parametrize(
-    ("explorer", "value"),
-    [(blend, 0.7), (blend, 1), (cooled, 0.5), (cooled, 4.0), (noisier, 0.8), (prior, 1),
-     (prior, 1000), (soft, 0.0), (soft, 0.3), (soft, 1.0)],
-)  # fmt: skip
+@pytest.mark.parametrize(("explorer", "value"), [
+    (blend, 0.7), (blend, 1), (cooled, 0.5), (cooled, 4.0), (noisier, 0.8), (prior, 1),
+    (prior, 1000), (soft, 0.0), (soft, 0.3), (soft, 1.0),
+])  # fmt: skip
 def test_bars_and_marks_are_the_probabilities_and_the_words_tell_them(explorer, value):
     frame, panels, told = explorer(value)
     for panel, (roles, rows) in zip(frame.panels, panels, strict=True):
@@ -444,35 +442,32 @@ LONG = palette.ACCURACY.named("accuracy on the clean labels")
 SPREAD = {"x_range": (0, 1), "x_label": "", "title": "", "readout": ""}
 
 
-@pytest.mark.parametrize(
-    ("draw", "names"),
-    [
-        (lambda: along(0.3), "at must be one of"),
-        (lambda: along(runs={}), "lines must be 1 to 4"),
-        (lambda: along(runs={palette.group(i, "x"): [[0] * 4] for i in range(5)}), "lines must be"),
-        (lambda: along(runs={A: [[0.5, 0.5]]}), r"lines\['model A'\] must be \(seeds, 4\)"),
-        (lambda: along(runs={A: [0.5] * 4}), r"lines\['model A'\] must be"),
-        (lambda: along(runs={LONG: [[0.5] * 4]}), "at most 24 letters, got 'accuracy on the clean"),
-        (lambda: explorers.squares_frame({A: 0.9}, 1, X, LINES, **LABELS), "sum to 1"),
-        (lambda: costs(7), "at must be one of"),
-        (lambda: costs(5, {}), "1 to 6 named groups, got 0"),
-        (lambda: promise(0.8), "promise must be one of"),
-        (lambda: promise(rows={"old": EXAMPLES[:1] * 5}), "4 images at most, got 5 of 'old'"),
-        (lambda: promise(runs={OLD: [0.5, 0.6]}), "one entry per promise, 3, got 2"),
-        (lambda: blend(1.2), "^share must lie in"),
-        (lambda: cooled(0.0), "^T must lie in"),
-        (lambda: noisier(-0.1), "^noise must lie in"),
-        (lambda: soft(1.5), "^alpha must lie in"),
-        (lambda: explorers.prior_frame(IMAGES[:2], [3], SAID[:2], 10), "two images, got 2, 1"),
-        (lambda: explorers.prior_frame(IMAGES[:2], [3, 3], SAID[:2], 0.5), "^ratio"),
-        (lambda: explorers.labels_frame(IMAGES, [3], [3, 7], SAID[0], 0), "equally long, got 3, 1"),
-        (lambda: explorers.labels_frame(IMAGES, [3] * 3, [3] * 3, SAID[0], 1.3), "^rate must"),
-        (lambda: explorers.cooling_frame(COUNTED, CURVES, 7, exact_nll=0.3), "^at must be .*7"),
-        (lambda: explorers.film_frame(FILM, COUNTED, OTHER, 9, exact_nll=0), "^epoch must be .*9"),
-        (lambda: explorers.rivals_frame([COUNTED], ["a"] * 2, readout=""), "two each, got 1 and 2"),
-        (lambda: explorers.spread_frame({}, {}, **SPREAD), "samples must be 1 to 4"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("draw", "names"), [
+    (lambda: along(0.3), "at must be one of"),
+    (lambda: along(runs={}), "lines must be 1 to 4"),
+    (lambda: along(runs={palette.group(i, "x"): [[0] * 4] for i in range(5)}), "lines must be"),
+    (lambda: along(runs={A: [[0.5, 0.5]]}), r"lines\['model A'\] must be \(seeds, 4\)"),
+    (lambda: along(runs={A: [0.5] * 4}), r"lines\['model A'\] must be"),
+    (lambda: along(runs={LONG: [[0.5] * 4]}), "at most 24 letters, got 'accuracy on the clean"),
+    (lambda: explorers.squares_frame({A: 0.9}, 1, X, LINES, **LABELS), "sum to 1"),
+    (lambda: costs(7), "at must be one of"),
+    (lambda: costs(5, {}), "1 to 6 named groups, got 0"),
+    (lambda: promise(0.8), "promise must be one of"),
+    (lambda: promise(rows={"old": EXAMPLES[:1] * 5}), "4 images at most, got 5 of 'old'"),
+    (lambda: promise(runs={OLD: [0.5, 0.6]}), "one entry per promise, 3, got 2"),
+    (lambda: blend(1.2), "^share must lie in"),
+    (lambda: cooled(0.0), "^T must lie in"),
+    (lambda: noisier(-0.1), "^noise must lie in"),
+    (lambda: soft(1.5), "^alpha must lie in"),
+    (lambda: explorers.prior_frame(IMAGES[:2], [3], SAID[:2], 10), "two images, got 2, 1"),
+    (lambda: explorers.prior_frame(IMAGES[:2], [3, 3], SAID[:2], 0.5), "^ratio"),
+    (lambda: explorers.labels_frame(IMAGES, [3], [3, 7], SAID[0], 0), "equally long, got 3, 1"),
+    (lambda: explorers.labels_frame(IMAGES, [3] * 3, [3] * 3, SAID[0], 1.3), "^rate must"),
+    (lambda: explorers.cooling_frame(COUNTED, CURVES, 7, exact_nll=0.3), "^at must be .*7"),
+    (lambda: explorers.film_frame(FILM, COUNTED, OTHER, 9, exact_nll=0), "^epoch must be .*9"),
+    (lambda: explorers.rivals_frame([COUNTED], ["a"] * 2, readout=""), "two each, got 1 and 2"),
+    (lambda: explorers.spread_frame({}, {}, **SPREAD), "samples must be 1 to 4"),
+])  # fmt: skip
 def test_what_cannot_be_drawn_is_named(draw, names):
     with pytest.raises(ValueError, match=names):
         draw()

@@ -202,14 +202,11 @@ def test_the_words_tell_lesson_change_value_seed_loss_claim_and_ece(table):
     assert said(row).endswith("Claimed (signed gap): +35.1 points.")
 
 
-@pytest.mark.parametrize(
-    ("asked", "names"),
-    [
-        (("16",), "lesson must be"),
-        (("06", "mixup"), "changed must be"),
-        ((None, "luck"), "changed must be"),
-    ],
-)
+@pytest.mark.parametrize(("asked", "names"), [
+    (("16",), "lesson must be"),
+    (("06", "mixup"), "changed must be"),
+    ((None, "luck"), "changed must be"),
+])  # fmt: skip
 def test_what_there_is_not_is_refused_with_the_choices(asked, names):
     with pytest.raises(ValueError, match=names):
         explorers.networks(*asked)

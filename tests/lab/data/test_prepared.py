@@ -135,16 +135,13 @@ def garble(root):
     (root / "pets" / "prepared" / "about.json").write_bytes(b"[\xff")
 
 
-@pytest.mark.parametrize(
-    ("harm", "words"),
-    [
-        (truncate, "not the file that was prepared"),
-        (flip, "not the file that was prepared"),
-        (age, "version 0"),
-        (mislead, "changed or damaged"),
-        (garble, "changed or damaged"),
-    ],
-)
+@pytest.mark.parametrize(("harm", "words"), [
+    (truncate, "not the file that was prepared"),
+    (flip, "not the file that was prepared"),
+    (age, "version 0"),
+    (mislead, "changed or damaged"),
+    (garble, "changed or damaged"),
+])  # fmt: skip
 def test_a_damaged_or_old_form_is_refused_with_the_remedy(root, harm, words):
     harm(root)
     with pytest.raises(ValueError, match=rf"(?s){words}.*python -m data_scripts pets --root"):
@@ -180,17 +177,14 @@ def test_wrong_arguments_are_refused_by_name(call, refused, root):
     refusals.check(call, refused, {**globals(), "r": root})
 
 
-@pytest.mark.parametrize(
-    ("columns", "names"),
-    [
-        (pictures(4) | {"labels": torch.zeros(3, dtype=torch.long)}, "one length"),
-        ({"inputs": torch.zeros(0, 1, 2, 2).byte(), "labels": torch.zeros(0).long()}, "one length"),
-        (pictures(4) | {"labels": torch.full((4,), 2)}, "labels"),
-        (pictures(4) | {"labels": torch.zeros(4)}, "labels"),
-        (pictures(4) | {"inputs": torch.zeros(4, 3, 2, 2)}, "inputs must be uint8"),
-        (pictures(4) | {"inputs": torch.zeros(4, 12).byte()}, "inputs must be uint8"),
-    ],
-)
+@pytest.mark.parametrize(("columns", "names"), [
+    (pictures(4) | {"labels": torch.zeros(3, dtype=torch.long)}, "one length"),
+    ({"inputs": torch.zeros(0, 1, 2, 2).byte(), "labels": torch.zeros(0).long()}, "one length"),
+    (pictures(4) | {"labels": torch.full((4,), 2)}, "labels"),
+    (pictures(4) | {"labels": torch.zeros(4)}, "labels"),
+    (pictures(4) | {"inputs": torch.zeros(4, 3, 2, 2)}, "inputs must be uint8"),
+    (pictures(4) | {"inputs": torch.zeros(4, 12).byte()}, "inputs must be uint8"),
+])  # fmt: skip
 def test_what_cannot_be_data_is_not_written(tmp_path, columns, names):
     with pytest.raises((ValueError, TypeError), match=names):
         put(tmp_path, "bad", {"train": columns})

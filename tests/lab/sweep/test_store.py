@@ -62,19 +62,16 @@ def saved(value):
     return buffer.getvalue()
 
 
-@pytest.mark.parametrize(
-    ("raw", "why"),
-    [
-        (sealed(b"not torch's"), "holds no run"),
-        (sealed(saved([1, 2])), "holds no run"),
-        (sealed(saved({"key": "ab12"})), "holds no run"),
-        (sealed(saved({"key": "ab12", "value": Path("an object of Python")})), "holds no run"),
-        (sealed(saved({"key": "cd34", "value": 1})), "another run's"),
-        (sealed(saved({"key": "ab12", "value": 1}))[len(MARK) :], "of another form"),
-        (MARK, "is damaged"),
-        (b"", "of another form"),
-    ],
-)
+@pytest.mark.parametrize(("raw", "why"), [
+    (sealed(b"not torch's"), "holds no run"),
+    (sealed(saved([1, 2])), "holds no run"),
+    (sealed(saved({"key": "ab12"})), "holds no run"),
+    (sealed(saved({"key": "ab12", "value": Path("an object of Python")})), "holds no run"),
+    (sealed(saved({"key": "cd34", "value": 1})), "another run's"),
+    (sealed(saved({"key": "ab12", "value": 1}))[len(MARK) :], "of another form"),
+    (MARK, "is damaged"),
+    (b"", "of another form"),
+])  # fmt: skip
 def test_a_sound_file_with_anything_else_inside_counts_as_absent(tmp_path, raw, why):
     store = Store(tmp_path)
     store.put("ab12", 1)

@@ -62,12 +62,9 @@ def test_stacks_are_split_among_workers_and_none_is_lost():
     assert [len(part) for part in exact] == [tasks.UNIT] * 2
 
 
-@pytest.mark.parametrize(
-    ("seconds", "runs", "expected"),
-    [
-        *((14.9, 9, 1), (15.0, 9, 2), (37.0, 9, 3), (999.0, 9, 4), (999.0, 2, 2), (0, 0, 1)),
-    ],
-)
+@pytest.mark.parametrize(("seconds", "runs", "expected"), [
+    *((14.9, 9, 1), (15.0, 9, 2), (37.0, 9, 3), (999.0, 9, 4), (999.0, 2, 2), (0, 0, 1)),
+])  # fmt: skip
 def test_one_more_process_is_taken_per_worthwhile_time(monkeypatch, seconds, runs, expected):
     monkeypatch.setattr(joblib, "cpu_count", lambda: 4)
     assert tasks.processes(seconds, runs, CPU) == expected

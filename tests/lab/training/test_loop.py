@@ -90,16 +90,13 @@ def test_batches_cover_every_sample_once_and_leave_none_alone():
     assert torch.cat(again).tolist() != torch.cat(parts).tolist()
 
 
-@pytest.mark.parametrize(
-    ("model", "runs", "threads"),
-    [
-        (models.mlp(64, 10, width=64), 1, 1),  # 9,000 weights: a second thread would wait
-        (models.mlp(64, 10, width=64), 25, 2),
-        (models.mlp(1_024, 10, width=1_024), 1, 2),
-        (models.cnn(1, 10, width=8), 1, 2),
-        (models.cnn(1, 10, width=8), 2, 2),
-    ],
-)
+@pytest.mark.parametrize(("model", "runs", "threads"), [
+    (models.mlp(64, 10, width=64), 1, 1),  # 9,000 weights: a second thread would wait
+    (models.mlp(64, 10, width=64), 25, 2),
+    (models.mlp(1_024, 10, width=1_024), 1, 2),
+    (models.cnn(1, 10, width=8), 1, 2),
+    (models.cnn(1, 10, width=8), 2, 2),
+])  # fmt: skip
 def test_only_small_dense_networks_are_held_to_one_thread(model, runs, threads):
     before = torch.get_num_threads()
     torch.set_num_threads(2)
@@ -142,15 +139,12 @@ def test_a_diverged_training_says_so():
         fit(lr=1e6, epochs=5)
 
 
-@pytest.mark.parametrize(
-    ("told", "found"),
-    [
-        ({"avx512_bf16": True, "avx2": True}, True),
-        ({"avx512_bf16": False, "amx_bf16": True}, True),
-        ({"avx512_bf16": False, "avx512_fp16": True, "avx2": True}, False),
-        ({}, False),
-    ],
-)
+@pytest.mark.parametrize(("told", "found"), [
+    ({"avx512_bf16": True, "avx2": True}, True),
+    ({"avx512_bf16": False, "amx_bf16": True}, True),
+    ({"avx512_bf16": False, "avx512_fp16": True, "avx2": True}, False),
+    ({}, False),
+])  # fmt: skip
 def test_a_cpu_says_whether_it_computes_in_bfloat16(told, found, monkeypatch):
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: told, raising=False)
     assert bfloat16_on_cpu() is found

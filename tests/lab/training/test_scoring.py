@@ -8,16 +8,13 @@ from calibkit.lab import data, models
 from calibkit.lab.training import records
 
 
-@pytest.mark.parametrize(
-    ("shape", "runs", "size"),
-    [
-        ((1, 8, 8), 1, 10_000),
-        ((1, 8, 8), 25, 400),
-        ((3, 32, 32), 1, 1_041),  # a tenth of what digits get: activations grow with the image
-        ((3, 224, 224), 1, 21),
-        ((3, 224, 224), 100, 1),
-    ],
-)
+@pytest.mark.parametrize(("shape", "runs", "size"), [
+    ((1, 8, 8), 1, 10_000),
+    ((1, 8, 8), 25, 400),
+    ((3, 32, 32), 1, 1_041),  # a tenth of what digits get: activations grow with the image
+    ((3, 224, 224), 1, 21),
+    ((3, 224, 224), 100, 1),
+])  # fmt: skip
 def test_chunks_shrink_with_the_sample_and_the_stack(shape, runs, size):
     assert records.chunk_size(torch.empty(2, *shape), runs) == size
 
@@ -43,14 +40,11 @@ def test_a_loader_gives_what_its_dataset_gives():
         assert model.training
 
 
-@pytest.mark.parametrize(
-    ("batches", "error", "words"),
-    [
-        ([{"x": 1}], TypeError, "batches \\(inputs, labels\\), got a batch of type dict"),
-        ([torch.ones(2, 64)], TypeError, "got a batch of type Tensor"),
-        ([], ValueError, "dataset gives no batch"),
-    ],
-)
+@pytest.mark.parametrize(("batches", "error", "words"), [
+    ([{"x": 1}], TypeError, "batches \\(inputs, labels\\), got a batch of type dict"),
+    ([torch.ones(2, 64)], TypeError, "got a batch of type Tensor"),
+    ([], ValueError, "dataset gives no batch"),
+])  # fmt: skip
 def test_batches_of_another_form_are_refused(batches, error, words):
     with pytest.raises(error, match=words):
         records.predict(models.mlp(64, 10), batches)

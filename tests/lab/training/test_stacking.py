@@ -124,16 +124,12 @@ def test_watching_keeping_and_gradients_are_recorded_per_run():
             assert torch.equal(ours.counts, theirs.counts)
 
 
-@pytest.mark.parametrize(
-    "network",
-    [
-        lambda: nn.Sequential(nn.Flatten(), nn.Dropout(), nn.Linear(64, 10)),
-        lambda: models.vit(1, 10, size=8, patch=4, width=16, depth=1, heads=2),
-        lambda: nn.Sequential(nn.Conv2d(1, 2, 3, padding_mode="reflect"), nn.Flatten()),
-        lambda: models.text_lstm(30, 4),
-    ],
-    ids=["dropout", "attention", "reflected padding", "recurrence"],
-)
+@pytest.mark.parametrize("network", [
+    lambda: nn.Sequential(nn.Flatten(), nn.Dropout(), nn.Linear(64, 10)),
+    lambda: models.vit(1, 10, size=8, patch=4, width=16, depth=1, heads=2),
+    lambda: nn.Sequential(nn.Conv2d(1, 2, 3, padding_mode="reflect"), nn.Flatten()),
+    lambda: models.text_lstm(30, 4),
+], ids=["dropout", "attention", "reflected padding", "recurrence"])  # fmt: skip
 def test_what_cannot_be_stacked_is_known(network):
     assert form_of(network()) is None
 

@@ -11,16 +11,13 @@ TRAIN = data.Dataset(INPUTS, LABELS, tuple("abc"))
 BRIEF = {"epochs": 1, "progress": False, "device": "cpu"}
 
 
-@pytest.mark.parametrize(
-    ("network", "train", "words"),
-    [
-        (nn.Linear(8, 3).double(), TRAIN, r"weights of torch.float64 .* model.to\(torch.float32\)"),
-        (nn.Linear(8, 3), data.Dataset(INPUTS.double(), LABELS, tuple("abc")), "float64"),
-        (nn.Linear(8, 2), TRAIN, "a logit for each of the 3 classes, got 2"),
-        (nn.Linear(8, 3), (INPUTS, LABELS), "train must be a Dataset, got tuple"),
-        (nn.Linear(8, 3), None, "train must be a Dataset, got NoneType"),
-    ],
-)
+@pytest.mark.parametrize(("network", "train", "words"), [
+    (nn.Linear(8, 3).double(), TRAIN, r"weights of torch.float64 .* model.to\(torch.float32\)"),
+    (nn.Linear(8, 3), data.Dataset(INPUTS.double(), LABELS, tuple("abc")), "float64"),
+    (nn.Linear(8, 2), TRAIN, "a logit for each of the 3 classes, got 2"),
+    (nn.Linear(8, 3), (INPUTS, LABELS), "train must be a Dataset, got tuple"),
+    (nn.Linear(8, 3), None, "train must be a Dataset, got NoneType"),
+])  # fmt: skip
 def test_a_training_refuses(network, train, words):
     with pytest.raises((TypeError, ValueError), match=words):
         training.fit(network, train, **BRIEF)

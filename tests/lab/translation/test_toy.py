@@ -98,11 +98,10 @@ def test_the_law_tensor_is_calibrated_on_its_own_draws():
         assert toy.probability(source, target) == pytest.approx(by_token[row].item(), abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["", "the", "a car covers the road", "the car covers", "the green green car hits the car",
-     "the car covers the road often often", "the covers car the road", "the car often the road"],
-)  # fmt: skip
+@pytest.mark.parametrize("text", [
+    "", "the", "a car covers the road", "the car covers", "the green green car hits the car",
+    "the car covers the road often often", "the covers car the road", "the car often the road",
+])  # fmt: skip
 def test_what_is_not_of_the_grammar_is_refused(text):
     with pytest.raises(ValueError, match="source must be"):
         toy.ways(text.split())
