@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from calibkit import torch_defaults, validate
 from calibkit.auditing import export
 from calibkit.auditing.advice import Advice, Form, Rise, advise
-from calibkit.auditing.concerns import concerns, off_groups, repeated, shared
+from calibkit.auditing.concerns import concerns, not_for_all, off, repeated, shared
 from calibkit.auditing.costs import checked, of_answers
 from calibkit.auditing.cross_fitted import Apart, Cooling, cross_fitted, fitted_apart
 from calibkit.auditing.labels_and_groups import Units, groups_of, labels_of, units_of
@@ -237,7 +238,11 @@ def audit(
 
         mapped = platt(scores, target, apart, bins=bins, seed=seed, units=units)
     gain = after.less(before)
-    found = _found(before, after, cooling, mapped, names, groups, prices, event=scores.event)
+    of_one = np.ndim(given) == 1 or np.shape(given)[1] == 1
+    form = Form(of_one, kind if kind in ("percent", "logprobs") else "")
+    rises = _rises(before, after, event=mapped is not None and not scores.event)
+    advice = advise(cooling, gain, rises, before.estimate("gap"), scores, form)
+    found = _found(before, after, cooling, advice, mapped, names, groups, prices, scores.event)
     if other is None and other_labels is not None:
         raise TypeError("other_labels are those of a second model: pass other as well")
     second = None
@@ -245,13 +250,10 @@ def audit(
         second = measured(*_second(other, other_labels, kind, scores, target))
     copies = repeated(scores, before.rows) if clusters is None else []
     odd_rows = concerns(before.rows, cooling, bins=bins, level=level, event=scores.event)
-    of_one = np.ndim(given) == 1 or np.shape(given)[1] == 1
-    form = Form(of_one, kind if kind in ("percent", "logprobs") else "")
-    rises = _rises(before, after, event=mapped is not None and not scores.event)
     return Audit(
         name=name,
         class_names=tuple(names),
-        warnings=(*off_groups(found["groups"]), *odd, *copies, *more, *odd_rows),
+        warnings=(*off(found["groups"], found["classes"]), *odd, *copies, *more, *odd_rows),
         rows=before.rows,
         cooled_rows=after.rows,
         cooling=cooling,
@@ -265,7 +267,6 @@ def audit(
         level=level,
         resamples=resamples,
         seed=seed,
-        advice=advise(cooling, gain, rises, before.estimate("gap"), scores, form),
         shown=(before.wide, after.wide),
         weighted=not units.even,
         clusters=0 if clusters is None else units.count,
@@ -289,8 +290,8 @@ def _rises(before: Measured, after: Measured, *, event: bool) -> list[Rise]:
 
 
 def _found(
-    before: Measured, after: Measured, cooling: Cooling, mapped: Any, names: list[str], groups: Any,
-    prices: tuple[float, float] | None, *, event: bool,
+    before: Measured, after: Measured, cooling: Cooling, advice: Advice, mapped: Any,
+    names: list[str], groups: Any, prices: tuple[float, float] | None, event: bool,
 ) -> dict[str, Any]:  # fmt: skip
     """What is found beyond the measures. mapped: `binary.Mapped`, or None."""
     from calibkit.auditing import findings  # loads pandas
@@ -299,10 +300,19 @@ def _found(
     rows, units, bins, level = before.rows, before.units, before.bins, before.level
     test, power = findings.calibration(rows, units, bins=bins, resamples=TESTS, seed=before.seed)
     by_group = two = deferral = None
+    kinds = {}
     if groups is not None:
         codes, of_groups = groups_of(groups, len(rows))
         cooled = None if cooling.misfit else after.rows
         by_group = findings.groups(rows, cooled, units, codes, of_groups, bins, level)
+        kinds["groups"] = torch.from_numpy(codes), of_groups
+    if rows.classes > 2:
+        kinds["predicted classes"] = rows.predicted, names
+    if advice.verdict == "use":
+        further = {
+            kind: findings.further_off(rows, after.rows, units, *of) for kind, of in kinds.items()
+        }
+        advice = replace(advice, words=advice.words + not_for_all(further))
     if mapped is not None and event and prices is not None:
         maps = {"as it is": rows, "temperature": after.rows}
         maps |= {} if mapped.rows is None else {"Platt": mapped.rows}
@@ -310,6 +320,7 @@ def _found(
     elif mapped is not None:
         two = binary(before, after, mapped, names, TESTS, prices)
     return {
+        "advice": advice,
         "test": test,
         "power": power,
         "classes": findings.classes(rows, units, names),

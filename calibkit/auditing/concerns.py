@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 THIN = 30  # samples that a bin should hold
 FEW = 1000  # samples that a test set should hold
-NAMED = 8  # groups in a sentence
+NAMED = 8  # groups, or classes, in a warning
+ADVISED = 3  # in the advice
 LEAST_AGAIN = 0.01  # of the rows may repeat others without a word
 TOO_NEAR = 0.01  # standard errors of log T: so near to 1 comes by luck once in 125 test sets
 
@@ -76,18 +77,34 @@ def _labels(rows: Rows, event: bool) -> Iterator[str]:
         yield f"class {int(rows.predicted[0])} is predicted for every sample"
 
 
-def off_groups(groups: pd.DataFrame | None) -> Iterator[str]:
-    """The groups that are off, for the headline."""
-    if groups is None:
-        return
-    off = groups[groups["flag"] == "off"]
-    if len(off):
-        named = [f"{row.name} ({row.gap * 100:+.1f} points)" for row in off.itertuples()]
-        more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
-        yield (
-            f"{len(off)} of {len(groups)} groups are off by more than luck explains: "
-            f"{', '.join(named[:NAMED])}{more}"
-        )
+def off(groups: pd.DataFrame | None, classes: pd.DataFrame) -> Iterator[str]:
+    """The groups that are off, and the predicted classes, the furthest first.
+
+    Where half of the classes are off, the gap of the whole says so; where there are two, the event.
+    """
+    tables = [] if groups is None else [("groups", groups)]
+    if len(classes) > 2 and classes["flag"].str.contains("off").mean() < 0.5:
+        ordered = classes.sort_values("gap", key=abs, ascending=False, kind="stable")
+        tables.append(("predicted classes", ordered))
+    for kind, table in tables:
+        those = table[table["flag"].str.contains("off")]
+        if len(those):
+            yield (
+                f"{len(those)} of {len(table):,} {kind} are off by more than luck explains: "
+                f"{named(those, NAMED)}"
+            )
+
+
+def named(table: pd.DataFrame, most: int) -> str:
+    """The first names of a table of groups or classes, with their gaps."""
+    words = [f"{row.name} ({row.gap * 100:+.1f} points)" for row in table.head(most).itertuples()]
+    return ", ".join(words) + (f" and {len(table) - most} more" if len(table) > most else "")
+
+
+def not_for_all(further: dict[str, pd.DataFrame]) -> str:
+    """What the advice adds: by kind, the groups that are further off with the temperature."""
+    parts = [f"{kind} {named(table, ADVISED)}" for kind, table in further.items() if len(table)]
+    return f" on average, not for all: further off with it are {'; '.join(parts)}" if parts else ""
 
 
 def _is_one(cooling: Cooling, level: float) -> bool:

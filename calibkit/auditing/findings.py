@@ -107,7 +107,8 @@ def classes(rows: Rows, units: Units, names: Sequence[str]) -> pd.DataFrame:
     samples, predicted = (
         torch.bincount(of, minlength=k).numpy() for of in (rows.labels, rows.predicted)
     )
-    said, right, p = _surprise(rows, units, rows.predicted, k)
+    said, right = _means(rows, units, rows.predicted, k)
+    p = _surprise(rows, units, rows.predicted, k)
     right_of = torch.bincount(rows.labels, units.weight * rows.correct, k)
     weight_of = torch.bincount(rows.labels, units.weight, k)
     rare = (samples < len(rows) / k / 4) | (samples < 10)
@@ -129,21 +130,22 @@ def classes(rows: Rows, units: Units, names: Sequence[str]) -> pd.DataFrame:
     return table.sort_values("p", kind="stable", ignore_index=True)
 
 
-def _surprise(
-    rows: Rows, units: Units, which: Tensor, count: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mean confidence of each group of samples, the share of hits, and the p-value of these."""
-    weight, correct = units.weight, rows.correct.double()
-    total = torch.bincount(which, weight, count)
-    said, right = (
-        (torch.bincount(which, weight * part, count) / total).numpy()
-        for part in (rows.confidence, correct)
-    )
+def _means(rows: Rows, units: Units, which: Tensor, count: int) -> list[np.ndarray]:
+    """Mean confidence of each group of samples, and the share of hits."""
+    total = torch.bincount(which, units.weight, count)
+    return [
+        (torch.bincount(which, units.weight * part, count) / total).numpy()
+        for part in (rows.confidence, rows.correct.double())
+    ]
+
+
+def _surprise(rows: Rows, units: Units, which: Tensor, count: int) -> np.ndarray:
+    """The p-value of the hits of each group of samples."""
     order = which.argsort(stable=True)
     ends = torch.bincount(which, minlength=count).cumsum(0)[:-1].tolist()
     members = order.tensor_split(ends)
     p = [_p_of(rows, units, mine) if len(mine) else 1.0 for mine in members]
-    return said, right, np.array(p)
+    return np.array(p)
 
 
 def _p_of(rows: Rows, units: Units, mine: Tensor) -> float:
@@ -176,9 +178,21 @@ def groups(
     lines = [_group(rows, cooled, units.part(mine), mine, bins, level) for mine in members]
     table = pd.DataFrame(lines, columns=GROUP)
     table.insert(0, "name", list(names))
-    table["p"] = _surprise(rows, units, which, len(names))[2]
+    table["p"] = _surprise(rows, units, which, len(names))
     table["flag"] = np.where(table["p"] < ALPHA / len(names), "off", "")
     return table
+
+
+def further_off(
+    rows: Rows, cooled: Rows, units: Units, which: Tensor, names: Sequence[str]
+) -> pd.DataFrame:
+    """The groups that are off with their temperatures, and by more than without; name and gap."""
+    count = len(names)
+    means = (_means(each, units, which, count) for each in (rows, cooled))
+    before, after = (said - right for said, right in means)
+    off = _surprise(cooled, units, which, count) < ALPHA / count
+    table = pd.DataFrame({"name": list(names), "gap": after})[off & (abs(after) > abs(before))]
+    return table.sort_values("gap", key=abs, ascending=False, kind="stable")
 
 
 def _group(

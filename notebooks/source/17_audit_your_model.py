@@ -322,7 +322,7 @@ for name, network in {"Ada": ada, "Ben": ben, "Eve": eve}.items():
 
 # %% [markdown]
 # Ada's gap is above 0 with its whole interval. Ben's and Eve's cannot be told from 0. Yet in each one predicted digit lies beyond 2.8: here, too,
-# the average hides a group. The printed report leaves the digits out: they stand in `classes` of what the audit returns. So do not obey its "use it" of a temperature alone, which is for the average. (Other libraries, or no Python: [your model](your_model.md), [audit a file](audit_a_file.md).)
+# the average hides a group. The printed report names predicted digits that are off, where fewer than half are: all stand in `classes` of what the audit returns. (Other libraries, or no Python: [your model](your_model.md), [audit a file](audit_a_file.md).)
 #
 # ## The answer
 #

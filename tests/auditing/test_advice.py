@@ -85,6 +85,36 @@ def test_a_temperature_that_helps_is_recommended_and_one_that_does_nothing_is_no
     assert "the model too sure" not in honest.html()
 
 
+def test_groups_and_classes_that_the_temperature_leaves_further_off_are_named():
+    z, labels = drawn(8000, 5)
+    group = np.where(np.arange(8000) % 4 == 0, "shy", "sure")
+    by_group, by_class = z * 1.7, z * 1.7
+    by_group[group == "shy"] = z[group == "shy"] / 1.1
+    by_class[z.argmax(1) == 2] = z[z.argmax(1) == 2] / 1.1
+    found = calibkit.audit(by_group, labels, groups=group)
+    assert found.advice.verdict == "use"
+    left = found.groups.set_index("name")["gap_left"]["shy"]
+    assert left < found.groups.set_index("name")["gap"]["shy"] < 0
+    line = f"not for all: further off with it are groups shy ({100 * left:+.1f} points)"
+    assert found.advice.words.endswith(f"use it on average, {line}")
+    assert line in str(found)
+    found = calibkit.audit(by_class, labels, groups=group)
+    assert "not for all: further off with it are predicted classes 2 (-" in found.advice.words
+    assert "groups" not in found.advice.words
+    assert "not for all: further off with it are predicted classes 2 (-" in found.html()
+
+
+def test_a_group_that_is_off_but_less_is_not_named():
+    z, labels = drawn(8000, 5)
+    most = np.arange(8000) % 4 != 0
+    z *= 1.5
+    z[most] *= 1.4
+    found = calibkit.audit(z, labels, groups=most)
+    gaps = found.groups[["gap", "gap_left"]].abs().to_numpy()
+    assert (gaps[:, 0] > gaps[:, 1]).all()
+    assert found.advice.words.endswith("clearly: use it")
+
+
 def test_nothing_is_advised_that_raises_the_ece_by_a_point():
     flat = {name: Estimate(0.0, -1.0, 1.0) for name in ("nll", "brier")}
     gains = flat | {"nll": Estimate(-0.05, -0.08, -0.02)}

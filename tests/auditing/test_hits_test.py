@@ -57,3 +57,38 @@ def test_groups_that_are_off_stand_in_the_headline_and_in_the_printed_lines():
     lead = page[page.index('class="lead"') :]
     assert "Groups off by more than luck: a, b, c, d." in lead[: lead.index("</p>")]
     assert "Nothing odd" not in page
+
+
+def test_predicted_classes_that_are_off_are_named_unless_half_of_them_are():
+    z, labels = drawn(12_000, 20, seed=1)
+    names = [f"class {k}" for k in range(20)]
+    most = z * 1.5
+    fifth, twelfth = z.argmax(1) == 5, z.argmax(1) == 12
+    z[fifth], z[twelfth] = z[fifth] * 1.7, z[twelfth] * 2.5
+    words = str(calibkit.audit(z, labels, class_names=names))
+    line = "warning: 2 of 20 predicted classes are off by more than luck explains: class 12 (+"
+    assert line in words
+    assert ", class 5 (+" in words
+    found = calibkit.audit(most, labels)
+    assert found.classes["flag"].str.contains("off").sum() >= 10
+    assert "predicted classes" not in str(found)
+
+
+def test_at_most_eight_classes_are_named():
+    z, labels = drawn(40_000, 20)
+    sharp = z.argmax(1) < 9
+    z[sharp] *= 2.0
+    found = calibkit.audit(z, labels)
+    (line,) = (text for text in found.warnings if "predicted classes" in text)
+    assert line.startswith("9 of 20 predicted classes are off")
+    assert line.count("points") == 8
+    assert line.endswith(" and 1 more")
+
+
+def test_of_a_binary_model_no_predicted_class_is_named():
+    z, labels = drawn(4000, 2)
+    sharp = z.argmax(1) == 1
+    z[sharp] *= 3.0
+    found = calibkit.audit(z, labels)
+    assert found.classes["flag"].tolist() == ["off", ""]
+    assert "predicted classes" not in str(found)

@@ -245,6 +245,31 @@ def test_groups_clusters_of_copies_and_many_classes_too(scripts, tmp_path):
     assert any("repeat an earlier row" in text for text in mine["warnings"])
 
 
+def test_classes_and_groups_that_are_off_are_named_as_by_the_command(scripts, tmp_path):
+    random = np.random.default_rng(3)
+    z = random.normal(0, 2, (6000, 20))
+    labels = (z + random.gumbel(size=z.shape)).argmax(1)
+    site, predicted = random.choice(["north", "south"], 6000, p=[0.8, 0.2]), z.argmax(1)
+    shown = set()
+    for steep, those in ((2.5, predicted < 9), (1.6, site == "north")):
+        table = pd.DataFrame(np.where(those[:, None], steep * z, z))
+        table = table.add_prefix("logit_").assign(label=labels, site=site)
+        table.to_csv(tmp_path / "classes.csv", index=False)
+        mine, theirs = numbers_of_both(scripts, tmp_path / "classes.csv", {"groups": "site"})
+        assert [(place, off) for place, off in differences(theirs, mine) if off > 1e-6] == []
+        words = [mine["temperature"]["advice"], *mine["warnings"]]
+        shown |= {kind for kind in KINDS if any(kind in text for text in words)}
+    assert shown == KINDS
+
+
+KINDS = {  # of sentences about classes and groups
+    "9 of 20 predicted classes are off by more than luck explains",
+    "points) and 1 more",
+    "further off with it are groups south",
+    "further off with it are predicted classes",
+}
+
+
 def binary(file, n=3000, steep=1.7, shift=1.2, seed=0):
     """Probabilities of an event, and whether it came."""
     random = np.random.default_rng(seed)

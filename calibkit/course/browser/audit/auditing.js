@@ -6,8 +6,8 @@
 import { advise } from "./advice.js";
 import { BINS } from "../shared/metrics.js";
 import { calibrationTest } from "./testing.js";
-import { classTable, groupTable, surestMistakes } from "./findings.js";
-import { concerns, offGroups, repeated } from "./concerns.js";
+import { classTable, furtherOff, groupTable, groupsOf, surestMistakes } from "./findings.js";
+import { concerns, notForAll, off, repeated } from "./concerns.js";
 import { costsOfAnswers } from "./costs.js";
 import { coverageTable } from "./risk.js";
 import { coverOf } from "./estimates.js";
@@ -31,17 +31,24 @@ export function audit(given, file, trust) {
   const deferral = event && given.costs
     ? costsOfAnswers([["as it is", before.rows], ["temperature", after.rows]], given.costs) : null;
   const gain = after.less(before);
-  const groups = given.groups && groupTable(before.rows, cooling.misfit ? null : cooled, given.groups);
+  const kinds = { ...(given.groups && { groups: groupsOf(given.groups) }),
+    ...(classes > 2 && { "predicted classes": { names, which: before.rows.predicted } }) };
+  const groups = given.groups && groupTable(before.rows, cooling.misfit ? null : cooled, kinds.groups);
+  const ofClasses = classTable(before.rows, names);
   const rise = (name, mine, theirs) =>
     ({ name, value: mine.values.ece - theirs.values.ece, error: mine.errorOfRise(theirs) });
   const rises = [rise("the ECE", after, before)];
   if (binary) rises.push(rise("the ECE of the event", binary.cooled, binary.measured));
+  const advice = advise(cooling, gain, rises, before.estimate("gap"), scores, given.classes === 1);
+  if (advice.verdict === "use") {
+    const further = Object.entries(kinds).map(([kind, of]) => [kind, furtherOff(before.rows, cooled, of)]);
+    advice.words += notForAll(Object.fromEntries(further));
+  }
   return {
     name: file.replace(/\.[^.]*$/, ""), names, told: given.told, bins: BINS, fileRows: given.rows,
     before, after, cooling, gain, binary, deferral, groups, event,
-    warnings: [...offGroups(groups), ...repeated(scores, before.rows), ...concerns(before, cooling, event)],
-    advice: advise(cooling, gain, rises, before.estimate("gap"), scores, given.classes === 1),
-    classes: classTable(before.rows, names), coverage: coverageTable(before.rows, before.aurc.curve),
+    warnings: [...off(groups, ofClasses), ...repeated(scores, before.rows), ...concerns(before, cooling, event)],
+    advice, classes: ofClasses, coverage: coverageTable(before.rows, before.aurc.curve),
     mistakes: surestMistakes(before.rows, names),
   };
 }

@@ -3,7 +3,7 @@ import { grouped } from "./python_words.js";
 
 const THIN = 30; // samples that a bin should hold
 const FEW = 1000; // samples that a test set should hold
-const NAMED = 8; // groups in a sentence
+const NAMED = 8, ADVISED = 3; // groups, or classes, in a warning and in the advice
 const LEAST_AGAIN = 0.01; // of the rows may repeat others without a word
 const TOO_NEAR = 0.01; // standard errors of log T: so near to 1 comes by luck once in 125 test sets
 
@@ -46,13 +46,28 @@ function ofLabels({ labels, classes, nll, predicted }, event) {
   return found;
 }
 
-export function offGroups(groups) {
-  const off = (groups ?? []).filter(({ flag }) => flag === "off");
-  if (!off.length) return [];
-  const named = off.map(({ name, gap }) => `${name} (${gap < 0 ? "-" : "+"}${Math.abs(100 * gap).toFixed(1)} points)`);
-  const more = named.length > NAMED ? ` and ${named.length - NAMED} more` : "";
-  return [`${off.length} of ${groups.length} groups are off by more than luck explains: `
-    + `${named.slice(0, NAMED).join(", ")}${more}`];
+// The groups that are off, and the predicted classes. Where half of these are, the gap of the whole says so; where there
+// are two, the event.
+export function off(groups, classes) {
+  const those = (table) => table.filter(({ flag }) => flag.includes("off")), ofClasses = those(classes).sort(furthestFirst);
+  const few = classes.length > 2 && 2 * ofClasses.length < classes.length;
+  const tables = [["groups", groups ?? [], those(groups ?? [])], ["predicted classes", classes, few ? ofClasses : []]];
+  return tables.filter(([, , some]) => some.length).map(([kind, table, some]) =>
+    `${some.length} of ${grouped(table.length)} ${kind} are off by more than luck explains: ${named(some, NAMED)}`);
+}
+
+export const furthestFirst = (a, b) => Math.abs(b.gap) - Math.abs(a.gap);
+
+function named(table, most) {
+  const words = table.slice(0, most).map(({ name, gap }) =>
+    `${name} (${gap < 0 ? "-" : "+"}${Math.abs(100 * gap).toFixed(1)} points)`);
+  return words.join(", ") + (table.length > most ? ` and ${table.length - most} more` : "");
+}
+
+// What the advice adds: by kind, the groups that are further off with the temperature.
+export function notForAll(further) {
+  const parts = Object.entries(further).filter(([, table]) => table.length).map(([kind, table]) => `${kind} ${named(table, ADVISED)}`);
+  return parts.length ? ` on average, not for all: further off with it are ${parts.join("; ")}` : "";
 }
 
 // Whether rows repeat earlier ones, scores and label. Scores of few values repeat too, but then

@@ -1,6 +1,7 @@
 // Beyond the measures: classes, groups and the surest mistakes. As calibkit.auditing.findings.
 import { ascending, pOfHits } from "./distributions.js";
 import { BINS, eceOf, reliability } from "../shared/metrics.js";
+import { furthestFirst } from "./concerns.js";
 import { inOrder } from "./python_words.js";
 import { meanEnds, meanOf } from "./estimates.js";
 import { refuse } from "./refusals.js";
@@ -36,22 +37,35 @@ export function classTable(rows, names) {
   return table.sort((a, b) => rounded(a) - rounded(b));
 }
 
+// The groups that are off with their temperatures, and by more than without.
+export function furtherOff(rows, cooled, { which, names }) {
+  return members(which, names.length).map((mine, k) => {
+    const of = part(cooled, mine), p = mine.length ? pOfHits(of.confidence, of.correct) : 1;
+    return { name: names[k], gap: gapOf(of).gap, before: gapOf(part(rows, mine)).gap, p };
+  }).filter(({ gap, before, p }) => p < ALPHA_OF_ALL / names.length && Math.abs(gap) > Math.abs(before)).sort(furthestFirst);
+}
+
 // The signed gap of some rows, and the ends of its interval.
 function gapOf({ confidence, correct }) {
   const gaps = confidence.map((said, i) => said - correct[i]), [low, high] = meanEnds(gaps);
   return { gap: meanOf(gaps), low: Math.max(low, -1), high: Math.min(high, 1) };
 }
 
-// A row a group: samples, accuracy, mean confidence, gap with its interval, ECE, p and flag; cooled: the rows with their
-// temperatures, for the gap that is left, or null where none fits.
-export function groupTable(rows, cooled, column) {
+// The names of the groups of a column, in order, and which one each row is of.
+export function groupsOf(column) {
   const words = column.places().map((row) => (column.lacks(row) ? "missing" : column.text(row)));
   const names = inOrder(new Set(words)), place = new Map(names.map((name, k) => [name, k]));
   if (names.length > MOST_GROUPS) {
     refuse(`groups must be at most ${MOST_GROUPS}, got ${names.length} values; cut a number into ranges first, for `
       + "example with pandas.qcut");
   }
-  return members(words.map((word) => place.get(word)), names.length).map((mine, k) => {
+  return { names, which: words.map((word) => place.get(word)) };
+}
+
+// A row a group: samples, accuracy, mean confidence, gap with its interval, ECE, p and flag; cooled: the rows with their
+// temperatures, for the gap that is left, or null where none fits.
+export function groupTable(rows, cooled, { names, which }) {
+  return members(which, names.length).map((mine, k) => {
     const of = part(rows, mine), left = cooled === null ? { gap: NaN, low: NaN, high: NaN } : gapOf(part(cooled, mine));
     const p = pOfHits(of.confidence, of.correct), flag = p < ALPHA_OF_ALL / names.length ? "off" : "";
     return { name: names[k], samples: mine.length, accuracy: meanOf(of.correct), said: meanOf(of.confidence), ...gapOf(of),
