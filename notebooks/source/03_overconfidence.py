@@ -16,7 +16,7 @@ explorers.stored("overconfidence")
 # <details><summary>What came out</summary>
 #
 # After 3. You see one training, epoch by epoch: a reliability diagram of the training images, one of new images, and the NLL of both (the loss: the mean
-# of -log p, with p the probability that the right label got). On the training images the network is never too sure. On new ones it is, almost
+# of -log p, with p the probability that the right label got). On the training images the network is hardly ever too sure. On new ones it is, almost
 # from the beginning.
 #
 # </details>
@@ -95,7 +95,7 @@ tell(model, new_images, "new")
 # %% [markdown]
 # <details><summary>What you may have found</summary>
 #
-# After one epoch it is not sure enough on both (−). Later, the difference on the training images is small and never positive. On new images it is
+# After one epoch it is not sure enough on both (−). Later, the difference on the training images is small. On new images it is
 # positive after 5 epochs, and large after 60. Why? The loss looks only at the training images, and it is
 # never content: 99.99 % for the right label costs less than 99.9 %.
 #

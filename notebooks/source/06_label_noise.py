@@ -229,7 +229,7 @@ slider
 # <details><summary>What came out</summary>
 #
 # 17.5 points *not sure enough*. Is it only that they have learned little so far? No: with true labels, networks are already 6.1 points *too* sure after 6
-# epochs. The doubt comes from the labels: few of the shuffled ones (15 %) are learned by heart so far. At the end all are, and the networks are 20.5 points too
+# epochs. The doubt comes from the labels: few of the shuffled ones are learned by heart so far (15 %, and 10 % would agree by luck). At the end all are, and the networks are 20.5 points too
 # sure. So Ben is right for a short time, and Ada at the end.
 #
 # </details>
@@ -395,7 +395,7 @@ plt.show()
 # <details><summary>3. Accuracy 80 % on true labels; model A is 90 % sure on average, model B 70 %. Both are tested on labels with noise
 # 0.2. Which differences are measured?</summary>
 #
-# The accuracy appears as 0.8 * 0.8 + 0.02 = 66 %: +24 points for A, +4 for B. Noisy test labels prefer B.
+# A right answer has its label with 80 + 2 %, a wrong one with 2 %: the accuracy appears as 0.8 * 0.8 + 0.02 = 66 %, so +24 points for A, +4 for B. Noisy test labels prefer B.
 #
 # </details>
 #

@@ -99,7 +99,7 @@ print("labels of images that look alike:", test.labels[alike].tolist())
 #
 # $$p^* = (1-\alpha)\,q + \frac{\alpha}{K}.$$
 #
-# the **optimum** of the loss. Cross-entropy asks for the truth (of one training image that is its label, 100 %); smoothing asks for less. (Some libraries spread
+# This is the **optimum** of the loss. Cross-entropy asks for the truth (of one training image that is its label, 100 %); smoothing asks for less. (Some libraries spread
 # alpha over the *other* classes alone.)
 #
 # ### Exercise: the smoothed loss
@@ -290,8 +290,8 @@ explorers.keep(slider, "soft_targets")
 slider
 
 # %% [markdown]
-# Is Ben at least right that the ECE falls? It does, with this small weight decay. With a larger one the network with hard labels is nearly calibrated, and
-# smoothing *raises* the ECE ([evidence](evidence/09_soft_targets.ipynb)). At the best settings of each side no difference of a point is left ([claims](claims.md)).
+# Is Ben at least right that the ECE falls? With this small weight decay it does. With a larger one the network with hard labels is nearly calibrated, and
+# smoothing *raises* the ECE ([evidence](evidence/09_soft_targets.ipynb)).
 #
 # ## 3. "Then give it better labels"
 #

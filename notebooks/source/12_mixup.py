@@ -20,7 +20,7 @@ explorers.stored("blend")
 #
 # </details>
 #
-# **Time.** 30 minutes; 30 more for what may be left out.
+# **Time.** 35 minutes; 30 more for what may be left out.
 #
 # **Needs.** [08 Temperature](08_temperature.ipynb).
 

@@ -19,7 +19,7 @@ explorers.stored("severity")
 #
 # </details>
 #
-# **Time.** 35 minutes; 35 more for the homework, which may be left out.
+# **Time.** 40 minutes; 35 more for the homework, which may be left out.
 #
 # **Needs.** [08 Temperature](08_temperature.ipynb).
 #

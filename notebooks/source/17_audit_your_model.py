@@ -268,8 +268,8 @@ slider = explorers.Explorer(
 explorers.keep(slider, "audit_power")
 
 # %% [markdown]
-# The rare class of section 3 is one of the 42 files without an alarm. Its digit lies beyond 2.8, where the audit marks one of ten digits; an alarm here also divides by the
-# three checks, .05 / 30, which is a z of 3.1. So write beside "nothing found"
+# The rare class of section 3 is one of the 42 files without an alarm. Its digit lies beyond the 2.8 of ten digits. But an alarm here has three checks of ten digits each:
+# .05 / 30, which asks for 3.1. So write beside "nothing found"
 # *what would have been found*.
 #
 # ## 5. Ada, Ben, Eve, and you
