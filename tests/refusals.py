@@ -1,13 +1,12 @@
 """Tables of refused calls, a line each: `call -> ErrorType: what its message begins with`.
 
-@refusals.each('''
+test_bad_settings = refusals.table('''
     losses.mmce(Z, Y, weight=-1) -> ValueError: weight must lie in
 ''')
-def test_bad_settings(call, refused):
-    refusals.check(call, refused, globals())
 """
 
 import builtins
+import inspect
 
 import pytest
 
@@ -28,3 +27,14 @@ def check(call: str, refused: str, names: dict) -> None:
         assert message[3:] in said
     else:
         assert said.startswith(message), said
+
+
+def table(rows: str):
+    """The test of a table, whose calls know the names of the module that it stands in."""
+    names = inspect.currentframe().f_back.f_globals
+
+    @each(rows)
+    def test(call, refused):
+        check(call, refused, names)
+
+    return test

@@ -41,11 +41,9 @@ def test_equal_seeds_give_equal_crops_and_the_input_stays():
     assert torch.equal(IMAGES, before)
 
 
-@refusals.each("""
+test_wrong_arguments_are_refused_by_name = refusals.table("""
     crop_flip(torch.zeros(3, 4, 4)) -> ValueError: images
     crop_flip("cat") -> TypeError: images
     crop_flip(IMAGES, padding=-1) -> ValueError: padding
     crop_flip(IMAGES, padding=1.5) -> TypeError: padding
 """)
-def test_wrong_arguments_are_refused_by_name(call, refused):
-    refusals.check(call, refused, globals())

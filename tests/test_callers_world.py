@@ -326,6 +326,3 @@ def test_threads_leave_the_process_as_it_was(plain):
     assert torch.get_num_threads() == torch_threads
     for name, one in found:
         assert_same(one, expected[name], 1e-6)
-
-
-# --- devices ---

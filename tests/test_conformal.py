@@ -117,7 +117,7 @@ def test_the_smallest_sets_keep_the_promise_and_lose_it_without_their_last_class
         assert row.sort(descending=True).values[: chosen.sum() - 1].sum() < 0.9
 
 
-@refusals.each("""
+test_bad_input_is_named = refusals.table("""
     conformal.conformal_quantile([], ALPHA) -> ValueError: ...scores is empty
     conformal.conformal_quantile([0.1, math.nan], ALPHA) -> ValueError: ...scores must be finite
     conformal.conformal_quantile([0.1], 0) -> ValueError: ...alpha must lie in
@@ -132,5 +132,3 @@ def test_the_smallest_sets_keep_the_promise_and_lose_it_without_their_last_class
     conformal.smallest_sets([[0.5, 0.5]], 1.0) -> ValueError: ...level must lie in
     conformal.exact_coverage([[1, 0]], [[0.5, 0.5]]) -> TypeError: sets must be bool
 """)
-def test_bad_input_is_named(call, refused):
-    refusals.check(call, refused, globals())

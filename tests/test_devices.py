@@ -265,6 +265,3 @@ def test_a_translator_and_its_pairs_may_lie_on_two_devices(device):
         assert torch.equal(sentences.cpu(), expected[1][0])
         assert torch.allclose(log_probs.cpu(), expected[1][1], atol=1e-4)
         assert translation.tokens(logits, pairs).labels.device == pairs.source.device
-
-
-# --- names ---

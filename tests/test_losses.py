@@ -544,7 +544,7 @@ def test_bad_class_weights(call, refused):
         refusals.check(call, refused, {**globals(), "f": LOSSES[name]})
 
 
-@refusals.each("""
+test_bad_settings = refusals.table("""
     losses.focal(Z, Y, gamma=-1.0) -> ValueError: gamma must lie in
     losses.focal(Z, Y, gamma="2") -> TypeError: gamma must be a tensor or array of numbers, got str
     losses.focal(Z, Y, gamma=torch.ones(3)) -> ValueError: gamma must have one entry per row
@@ -565,8 +565,6 @@ def test_bad_class_weights(call, refused):
     losses.scheduled_gamma(5, 5) -> ValueError: epoch must be in [0, 4]
     losses.scheduled_gamma(0, 5, gammas="5-3") -> ValueError: gammas must be one of '5-3-1', '5-3-2'
 """)
-def test_bad_settings(call, refused):
-    refusals.check(call, refused, globals())
 
 
 SIZES = [1e30, torch.finfo(torch.float32).max]

@@ -15,9 +15,6 @@ def samples(n=6, shape=(3, 4), classes=4, seed=0):
     return inputs, torch.randint(classes, (n,), generator=generator)
 
 
-# --- the draw --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("alpha", [0.01, 1.0, 30.0])
 def test_lam_is_beta(alpha):
     lam = mixing.draw(20_000, alpha, per_sample=True, generator=7).lam
@@ -49,9 +46,6 @@ def test_batch_and_sample_draws():
     assert mixing.draw(1, 0.3).partner.tolist() == [0]
 
 
-# --- applying it -----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("per_sample", [False, True])
 @pytest.mark.parametrize("shape", [(), (5,), (3, 4, 2)])
 def test_apply_is_the_definition(per_sample, shape):
@@ -71,9 +65,6 @@ def test_main_labels():
     swap = torch.tensor([1, 0, 3, 2])
     mix = mixing.Mix(torch.tensor([0.9, 0.2, 0.5, 0.49]), swap)
     assert mix.main_labels(torch.tensor([0, 1, 2, 3]), 4).argmax(1).tolist() == [0, 0, 2, 2]
-
-
-# --- mixup -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("per_sample", [False, True])
@@ -96,9 +87,6 @@ def test_parts_of_mixup(per_sample):
     assert torch.equal(default[0], parts["both"][0])
 
 
-# --- cutmix ----------------------------------------------------------------------------------
-
-
 def test_cutmix_is_torchvisions_with_a_generator():
     images, labels = torch.rand(8, 3, 12, 12), torch.arange(8)
     state = torch.random.get_rng_state()
@@ -116,9 +104,6 @@ def test_cutmix_is_torchvisions_with_a_generator():
     assert torch.equal(first[1], theirs[1])
 
 
-# --- bad input -------------------------------------------------------------------------------
-
-
 X, Y = samples(6, (3, 4, 4))
 SOFT = F.one_hot(Y, 4).float()
 META = torch.device("meta")
@@ -133,7 +118,7 @@ def cutmix(images=X, labels=Y, classes=4, **options):
     return mixing.cutmix(images, labels, classes=classes, **options)
 
 
-@refusals.each("""
+test_bad_input = refusals.table("""
     mixup(alpha=0) -> ValueError: alpha must lie in (0, inf), got 0
     mixup(alpha="1") -> TypeError: alpha must be a number
     mixup(classes=1) -> ValueError: classes must be at least 2
@@ -157,8 +142,6 @@ def cutmix(images=X, labels=Y, classes=4, **options):
     mixing.Mix(torch.ones(3), SWAP) -> ValueError: lam must be one number or one per sample
     mixing.word_mixup(X[:, 0, 0], Y, classes=4, alpha=1.0) -> TypeError: texts must be word numbers
 """)
-def test_bad_input(call, refused):
-    refusals.check(call, refused, globals())
 
 
 UNSEEN = mixing.Mix(torch.tensor([0.25, 0.5], device=META), SWAP.to(META))

@@ -98,7 +98,7 @@ def test_a_stack_chooses_for_each_run_as_the_run_alone_would():
         assert torch.allclose(alone.scored["train"], run.scored["train"], atol=1e-9)
 
 
-@refusals.each("""
+test_wrong_settings_are_refused_by_name = refusals.table("""
     Selection(0.5).choose(torch.zeros(2, 2)) -> NotImplementedError: ...MaxEntropy
     MaxEntropy(share=0.0) -> ValueError: share
     MaxEntropy(warmup=-1) -> ValueError: warmup
@@ -108,5 +108,3 @@ def test_a_stack_chooses_for_each_run_as_the_run_alone_would():
     MaxEntropy().choose(torch.zeros(0, 2)) -> ValueError: logits
     MaxLoss(share=0.5).choose(torch.zeros(2, 2)) -> TypeError: ...labels
 """)
-def test_wrong_settings_are_refused_by_name(call, refused):
-    refusals.check(call, refused, globals())

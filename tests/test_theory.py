@@ -15,9 +15,6 @@ def g(p, gamma):
     return (1 - p) ** gamma - gamma * p * (1 - p) ** (gamma - 1) * math.log(p)
 
 
-# --- the gradient ----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("gamma", GAMMAS)
 def test_gradient_ratio_is_the_formula(gamma):
     for p in (0.001, 0.2, 0.5, 0.9, 0.999):
@@ -41,9 +38,6 @@ def test_gamma_star_values():
     for gap in (1e-5, 1e-7, 1e-9):
         p = 0.5 - gap
         assert theory.gradient_threshold(theory.gamma_star(p)) == pytest.approx(p, abs=1e-15)
-
-
-# --- the risk --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("gamma", GAMMAS)
@@ -104,9 +98,6 @@ def test_multiclass_minimiser(gamma):
     )
 
 
-# --- label smoothing -------------------------------------------------------------------------
-
-
 def test_the_smoothed_loss_is_least_at_the_minimiser():
     for classes, smoothing in ((2, 0.5), (10, 0.05), (100, 0.1), (10, 1.0)):
         logits = torch.zeros(3, classes, dtype=torch.float64)
@@ -114,9 +105,6 @@ def test_the_smoothed_loss_is_least_at_the_minimiser():
         target = torch.ones(3, dtype=torch.long)
         around = losses.label_smoothing(logits, target, alpha=smoothing, reduction="none")
         assert around[1] < around[::2].min()
-
-
-# --- the confidence penalty ------------------------------------------------------------------
 
 
 def rows_of(n, classes, scale=2.0):
@@ -152,9 +140,6 @@ def test_values_at_the_ends():
     assert theory.penalty_minimiser([0.5, 0.5], torch.tensor([0.0, 1.0])).shape == (2, 2)
 
 
-# --- arguments -------------------------------------------------------------------------------
-
-
 def test_numbers_give_floats_and_tensors_tensors():
     p = torch.tensor([0.1, 0.4])
     for function, arguments in (
@@ -181,7 +166,7 @@ def test_numbers_give_floats_and_tensors_tensors():
 HALF = torch.full((2,), 0.5)
 
 
-@refusals.each("""
+test_bad_input = refusals.table("""
     theory.gradient_ratio(-1, 1.0) -> ValueError: p must lie in [0, 1]
     theory.gradient_ratio(0.5, -1.0) -> ValueError: gamma must lie in [0, inf)
     theory.gradient_ratio(HALF, torch.ones(3)) -> ValueError: shapes must agree or broadcast, got p
@@ -198,5 +183,3 @@ HALF = torch.full((2,), 0.5)
     theory.penalty_posterior([0.5, 0.6], 1.0) -> ValueError: p must have rows that sum to 1
     theory.penalty_minimiser([0.5, 0.6], 1.0) -> ValueError: q must have rows that sum to 1
 """)
-def test_bad_input(call, refused):
-    refusals.check(call, refused, globals())

@@ -83,9 +83,6 @@ def test_bad_input():
         CalibratedClassifier(GaussianNB()).fit(X, np.linspace(0, 1, len(X)))
 
 
-# --- what a shape does not say ---
-
-
 def searched(shape):
     pipeline = make_pipeline(StandardScaler(), SVC(decision_function_shape=shape))
     return GridSearchCV(pipeline, {"svc__C": [1, 10]}, cv=3)

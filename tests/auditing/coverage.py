@@ -71,9 +71,6 @@ def _bin(values: Tensor) -> Tensor:
     return _bins.bin_index(values, _bins.width_edges(BINS))
 
 
-# --- the truth ---
-
-
 def truths(of: Population) -> dict[str, float]:
     """Every measure of the whole population, with chances in the place of labels."""
     first, second = (_true_values(z, of.posterior) for z in (of.logits, of.other))
@@ -117,9 +114,6 @@ def _true_event(of: Population) -> dict[str, float]:
     auc = (chance[order] * below).sum() / chance.sum() / (1 - chance).sum()
     gap = float((said - chance).mean())
     return {"event_ece": float(gaps.abs().sum()), "event_gap": gap, "auc": float(auc)}
-
-
-# --- what an audit says ---
 
 
 def intervals_of(of: Population, n: int, seed: int) -> dict[str, Ends]:

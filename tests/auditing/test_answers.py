@@ -41,9 +41,6 @@ def check(path, **options):
     return given
 
 
-# --- three layouts ---
-
-
 def harness(path, **more):
     """As lm-evaluation-harness logs its samples: lists and records beside what is judged."""
     columns = {
@@ -91,8 +88,6 @@ def test_what_is_right_goes_before_labels_beside_it(tmp_path):
     check(written(tmp_path / "a.jsonl", confidence=SAID, score=RIGHT, target=yes))
 
 
-# --- what is asked ---
-
 WRONG_WAY = 1 - RIGHT
 F1 = (RIGHT * 0.9).round(2)
 
@@ -125,9 +120,6 @@ def test_fractions_among_per_cent_are_refused(tmp_path):
     path = written(tmp_path / "a.jsonl", confidence=mixed, correct=RIGHT)
     with pytest.raises(ValueError, match=r"holds 0.7 in row 0 .* write all of it in one unit"):
         files.read(path, kind="percent")
-
-
-# --- what to look up ---
 
 
 def paid(confidence, cost):
@@ -206,8 +198,6 @@ def test_a_wrong_answer_must_cost_more_than_looking_it_up(costs):
     with pytest.raises(ValueError, match="costs of answers are of looking one up and then"):
         calibkit.audit(SAID, RIGHT, kind="confidence", costs=costs)
 
-
-# --- a second model ---
 
 THEIRS = (_random.random(N) < 0.6).astype(int)  # which answers of the second model are right
 

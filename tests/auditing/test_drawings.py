@@ -166,9 +166,6 @@ def test_the_event_of_a_binary_model_is_drawn_from_0_to_1():
     assert "90 % interval" in keys
 
 
-# --- tables ---------------------------------------------------------------------------------------
-
-
 def test_the_measures_stand_in_their_columns():
     cooled = (Z / page()[1]).softmax(1)
     judges = {"accuracy": metrics.accuracy, "signed gap": metrics.signed_gap, "MCE": None}

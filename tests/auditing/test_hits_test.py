@@ -42,9 +42,6 @@ def test_many_unsure_samples_have_the_normal_p():
     assert p_of_hits(chance, hit, np.full(400, 7.0)) == pytest.approx(2 * ndtr(-abs(z)))
 
 
-# --- groups in the headline ---
-
-
 def test_groups_that_are_off_stand_in_the_headline_and_in_the_printed_lines():
     z, labels = drawn(4000, 4)
     group = np.array(list("abcd"))[np.arange(4000) % 4]

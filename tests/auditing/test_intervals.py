@@ -76,9 +76,6 @@ def test_p_is_written_as_at_most_a_thousandth():
     assert "p less than" not in found.html()
 
 
-# --- against others ---
-
-
 def test_a_mean_has_nearly_the_interval_of_the_bca_bootstrap():
     values = np.random.default_rng(0).exponential(size=200)
     own = intervals.of_mean(units_of(200), torch.from_numpy(values), 0.9)
@@ -114,9 +111,6 @@ def test_a_row_moves_the_aurc_by_its_influence():
         more[row] += 1e-4
         moved = (area_under_risk(confidence, correct, more)[0] - area) / 1e-4 * 400
         assert float(influence[row]) == pytest.approx(moved, abs=0.05)
-
-
-# --- the table ---
 
 
 def test_only_what_covers_is_printed():

@@ -159,7 +159,7 @@ def test_noise_images_have_the_stated_law(size, channels):
 GOOD = torch.full((2, 3, 8, 8), 0.5)
 
 
-@refusals.each("""
+test_bad_arguments_are_named = refusals.table("""
     corrupt(GOOD * torch.nan, "contrast", 1) -> ValueError: images must be finite
     corrupt(GOOD * 3, "contrast", 1) -> ValueError: images
     corrupt(GOOD[:, :2], "contrast", 1) -> ValueError: images
@@ -173,5 +173,3 @@ GOOD = torch.full((2, 3, 8, 8), 0.5)
     noise_images(2, size=8.0) -> TypeError: size
     noise_images(2, size=8, kind="salt") -> ValueError: kind
 """)
-def test_bad_arguments_are_named(call, refused):
-    refusals.check(call, refused, globals())

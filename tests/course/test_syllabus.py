@@ -71,9 +71,6 @@ def test_a_prerequisite_that_comes_later_is_refused(monkeypatch, tmp_path):
     syllabus.entries.cache_clear()
 
 
-# --- paths ---------------------------------------------------------------------------------------
-
-
 def following(number):
     """The line at the head of a lesson that names the next one on each path; "" on none."""
     after = {}

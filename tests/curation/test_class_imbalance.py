@@ -60,9 +60,6 @@ def test_kept_samples_are_random():
     assert bool(((seen - 225).abs() < 45).all())
 
 
-# --- resampling ---
-
-
 def test_oversampling_repeats_every_sample_nearly_equally():
     labels = torch.tensor([0] * 10 + [1] * 4 + [3] * 3)
     indices = resample(labels, strategy="oversample", seed=0)

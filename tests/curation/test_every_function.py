@@ -44,8 +44,6 @@ def test_equal_seeds_agree_and_others_differ(call):
     assert len(other) != len(first) or not torch.equal(first, other)
 
 
-# --- bad input ---
-
 GOOD = torch.tensor([0, 1, 1, 0])
 BAD_LABELS = {
     "float": (torch.tensor([0.0, 1.0]), TypeError),
@@ -65,7 +63,7 @@ def test_bad_labels_and_seeds_are_named(call):
             call(ragged(), seed)
 
 
-@refusals.each("""
+test_bad_options_are_named = refusals.table("""
     subset(GOOD, 0, seed=0) -> ValueError: size
     subset(GOOD, 0.0, seed=0) -> ValueError: size must lie in (0, 1]
     subset(GOOD, 0.01, seed=0) -> ValueError: size * n, rounded, must
@@ -89,5 +87,3 @@ def test_bad_labels_and_seeds_are_named(call):
     resample(GOOD, seed=0, counts=[1]) -> ValueError: counts
     resample(GOOD, seed=0, counts=[1, 1, 1]) -> ValueError: ...class [2]
 """)
-def test_bad_options_are_named(call, refused):
-    refusals.check(call, refused, globals())

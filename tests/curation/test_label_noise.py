@@ -6,8 +6,6 @@ import torch
 from calibkit.curation import classwise_noise, symmetric_noise, transition_matrix
 from tests.curation.labels import balanced, ragged, strictly_ascending
 
-# --- symmetric noise ---
-
 KINDS = [("shuffle", False), ("uniform", False), ("uniform", True)]
 
 
@@ -51,9 +49,6 @@ def test_classwise_noise_follows_its_transition_matrix(rates, exclude_true):
         assert torch.equal(noisy.changed, noisy.flipped)
 
 
-# --- classwise noise ---
-
-
 def test_classwise_noise_touches_an_exact_count_of_each_class():
     labels = ragged()
     rates = [0.0, 0.1, 0.25, 0.5, 1.0]
@@ -89,9 +84,6 @@ def test_one_sample_of_a_class_counts_whole():
     assert noisy.rates.tolist() == [0.5, 1.0]
     noisy = classwise_noise([0] * 10 + [1], [0.5, 0.4], classes=2, seed=0)
     assert noisy.rates.tolist() == [0.5, 0.0]
-
-
-# --- transition matrices ---
 
 
 def test_transition_matrices_by_hand():

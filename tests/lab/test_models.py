@@ -15,9 +15,6 @@ def count(build):
         return sum(p.numel() for p in build().parameters())
 
 
-# --- parameter counts ---
-
-
 @pytest.mark.parametrize(
     ("depth", "millions"), [(20, 0.27), (32, 0.46), (44, 0.66), (56, 0.85), (110, 1.7)]
 )
@@ -54,8 +51,6 @@ def test_vit_has_the_size_of_the_paper():
     assert ours == theirs - 2 * 768  # no class token, so one position less
     assert round(ours / 1e6) in (86, 87)
 
-
-# --- shapes and gradients ---
 
 BUILDERS = {
     "mlp": lambda size: models.mlp(3 * size * size, 7, width=16),
@@ -147,9 +142,6 @@ def test_a_blend_lies_between_two_texts_and_its_ends_are_texts(name):
     assert torch.allclose(vectors(ends), expected, atol=1e-6)
 
 
-# --- what the layers compute ---
-
-
 # --- bad input ---
 
 
@@ -196,6 +188,3 @@ def test_other_sizes_than_built_for_are_refused():
         for shape in ((1, 3, 16, 16), (1, 3, 8, 16), (3, 8, 8)):
             with pytest.raises(ValueError, match=r"x must be images .* exactly 8 px"):
                 model(torch.zeros(shape))
-
-
-# --- devices ---

@@ -91,9 +91,6 @@ def test_true_error_against_a_loop(name, binning):
         assert found == pytest.approx(expected, abs=1e-12)
 
 
-# --- by group ---
-
-
 def test_groups_are_judged_one_by_one_and_make_up_the_whole():
     probs, labels = BY_GROUP
     errors = metrics.ece_by_group(probs, labels, labels, bins=10)

@@ -62,9 +62,6 @@ def test_auroc_agrees_with_scikit_learn_and_with_pairs(inside, outside):
     assert found == pytest.approx(won, abs=1e-12)
 
 
-# --- risk and coverage -----------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_risk_of_the_most_confident_against_a_loop(name):
     probs, labels = CASES[name]

@@ -43,9 +43,6 @@ def test_fpr_is_the_roc_curves(tpr, ties):
     assert metrics.fpr_at_tpr(inside, outside, tpr=tpr) == pytest.approx(expected, abs=1e-15)
 
 
-# --- from confidences and hits alone ---
-
-
 @pytest.mark.parametrize("name", ["random", "edges64", "tied", "saturated"])
 def test_confidences_and_hits_give_what_whole_rows_give(name):
     probs, labels = reference.cases()[name]

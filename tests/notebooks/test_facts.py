@@ -9,8 +9,6 @@ import pytest
 from calibkit.course import checkout
 from calibkit.course.execution import PNG
 
-# --- the answers ----------------------------------------------------------------------------------
-
 NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?|(?<![\w\d])\.\d+")
 LESSONS = sorted((checkout.root() / "notebooks").glob("[0-9]*.ipynb"))
 

@@ -35,9 +35,6 @@ def new_axes():
     return plt.subplots()[1]
 
 
-# --- frames and panels of sliders -----------------------------------------------------------------
-
-
 def test_a_reliability_frame_shows_the_bins():
     for bins, binning in ((10, "width"), (40, "width"), (7, "mass")):
         counted = metrics.reliability(PROBS, LABELS, bins=bins, binning=binning)
@@ -82,9 +79,6 @@ def test_a_plot_has_its_curves_where_the_data_are(log_x):
 def test_a_key_looks_as_its_role(role):
     keys = picture(svg.picture(200, 60, svg.line_key(role, 8, 20), svg.area_key(role, 8, 40))).keys
     assert keys == {role.words: [line_key(role), {reading.area(role)}]}
-
-
-# --- figures of matplotlib ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("binning", ["width", "mass"])

@@ -36,7 +36,7 @@ def test_a_given_axes_is_used_and_nothing_global_is_set():
     assert dict(mpl.rcParams) == before
 
 
-@refusals.each("""
+test_wrong_arguments_are_refused_by_name = refusals.table("""
     plots.reliability_diagram(PROBS * 3, LABELS) -> ValueError: probs
     plots.reliability_diagram(PROBS[:10], LABELS) -> ValueError: labels
     plots.reliability_diagram(PROBS, LABELS, level=95) -> ValueError: level
@@ -46,8 +46,6 @@ def test_a_given_axes_is_used_and_nothing_global_is_set():
     panels.plot("", [], x_label="", y_label="", x_ticks=[1], y_ticks=[0, 1]) -> ValueError: x_ticks
     panels.frame([], title="", readout="") -> ValueError: ...panels
 """)
-def test_wrong_arguments_are_refused_by_name(call, refused):
-    refusals.check(call, refused, globals())
 
 
 def test_the_plane_has_every_training_at_its_place_and_kappa_in_the_legend():

@@ -105,9 +105,6 @@ def test_linear_scalers_warn_of_separable_data_and_absent_classes(scaler):
             scaler().fit(logits[kept], labels[kept])
 
 
-# --- a shrunk matrix ---
-
-
 def test_few_samples_give_one_temperature_and_many_a_matrix():
     z, labels, *_ = biased(20_000)
     z = z + 0.3 * z.roll(1, dims=1)
@@ -157,9 +154,6 @@ def test_the_penalty_is_that_of_the_least_loss_on_parts_left_out():
     assert found.penalty == min(lost, key=lost.get)
 
 
-# --- beta calibration ---
-
-
 def beta_data(a, b, c, n=20_000, seed=0):
     """Two classes whose right map of the second score is beta with these weights."""
     g = torch.Generator().manual_seed(seed)
@@ -201,6 +195,3 @@ def test_beta_calibration_agrees_with_logistic_regression(classes, flip):
     for k, row in zip(columns, ours.numpy(), strict=True):
         expected = beta_oracle(logits.softmax(1)[:, k].numpy(), (labels == k).numpy())
         np.testing.assert_allclose(row, expected, atol=2e-3)
-
-
-# --- the time of a fit ---

@@ -80,9 +80,6 @@ def test_a_pickle_gives_the_same_map_and_holds_tensors_of_the_cpu(calibrator):
         again.transform(scored(200, 3)[0])
 
 
-# --- probabilities in place of logits ---
-
-
 @pytest.mark.parametrize("calibrator", ALL)
 def test_probabilities_in_place_of_logits_are_refused(calibrator):
     logits, labels = scored(400, 4)
@@ -96,8 +93,6 @@ def test_probabilities_in_place_of_logits_are_refused(calibrator):
             with pytest.raises(ValueError, match=message):
                 method(probs[:2])
 
-
-# --- scikit-learn's manners ---
 
 SETTINGS = {
     TemperatureScaler: {"method": "ece_grid", "bins": 10, "limits": (0.5, 2.0)},
@@ -149,8 +144,6 @@ def test_what_is_fitted_has_a_name_with_an_underscore(calibrator):
     assert {name[:-1] for name in names} == learned
 
 
-# --- bad input ---
-
 NAN = float("nan")
 GOOD = torch.tensor([[1.0, 0.0], [0.0, 2.0], [0.5, 1.0]])
 
@@ -177,7 +170,7 @@ def test_bad_logits_after_a_fit_and_another_number_of_classes(calibrator):
             method(GOOD)
 
 
-@refusals.each("""
+test_bad_options_are_named = refusals.table("""
     TemperatureScaler("lbfgs") -> ValueError: method
     TemperatureScaler(limits=(0, 1)) -> ValueError: limits
     TemperatureScaler(limits=("a", 1)) -> TypeError: limits
@@ -197,5 +190,3 @@ def test_bad_logits_after_a_fit_and_another_number_of_classes(calibrator):
     change_prior([[0.0, 1], [1, 0]], old=[0.5, 0.5], new=[0, 1]) -> ValueError: ...but row 1 of
     restore({}) -> ValueError: state must name one of ['Affine'
 """)
-def test_bad_options_are_named(call, refused):
-    refusals.check(call, refused, globals())

@@ -81,9 +81,6 @@ def test_export_and_onnx_agree_with_the_module(calibrator, classes):
     assert torch.allclose(theirs.softmax(1), ours.softmax(1), atol=1e-6)
 
 
-# --- bad input ---
-
-
 def test_the_state_of_another_map_is_refused():
     state = fitted(HistogramBinning, 2).module().state_dict()
     with pytest.raises((ValueError, RuntimeError), match="Affine"):

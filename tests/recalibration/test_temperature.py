@@ -48,9 +48,6 @@ def test_rows_may_sit_at_very_different_offsets():
         assert TemperatureScaler().fit(moved, labels).temperature == pytest.approx(2.0, rel=1e-6)
 
 
-# --- clamping ---
-
-
 def test_separable_data_clamps_at_the_lower_limit_and_warns():
     logits = torch.tensor([[2.0, 0.0], [0.0, 1.0]])
     with pytest.warns(
@@ -97,9 +94,6 @@ def test_constant_rows_keep_one_and_warn():
     assert fitted.temperature == 1.0
 
 
-# --- the ECE grid ---
-
-
 def test_ece_grid_is_the_brute_force_minimum():
     logits, labels = scored(3000, 5, 2.42)
     scaler = TemperatureScaler("ece_grid", bins=10).fit(logits, labels)
@@ -114,9 +108,6 @@ def test_ece_grid_warns_at_its_ends(labels, end):
     logits = torch.tensor([[2.0, 0.0], [0.0, 1.0]])
     with pytest.warns(UserWarning, match="^the least ECE lies at an end of the grid; clamped"):
         assert TemperatureScaler("ece_grid").fit(logits, labels).temperature == end
-
-
-# --- a known temperature ---
 
 
 # --- its interval ---
@@ -140,9 +131,6 @@ def test_data_without_a_best_temperature_set_no_bound(labels):
         assert temperature_interval(torch.eye(2) * 2, labels) == (0.0, math.inf)
     with pytest.warns(UserWarning, match="constant"):
         assert temperature_interval(torch.zeros(2, 2), labels) == (0.0, math.inf)
-
-
-# --- an ensemble of temperatures ---
 
 
 def mixed_labels(weights, n=20_000, temperature=3.0, seed=0):

@@ -39,9 +39,6 @@ def test_a_run_has_a_row_for_each_fit_and_the_command_tells_them(tmp_path, monke
         assert words in told
 
 
-# --- the data and the distances ---
-
-
 def test_a_forest_tells_its_votes_and_one_more_tree():
     cal, test = arbiter.told(TINY, 2, "forest", 400)
     votes = cal.probs.double() * (TINY.trees + 1) - 1 / 2
@@ -70,9 +67,6 @@ def test_distances_agree_with_plain_numpy():
     assert made["accuracy"] == (q.argmax(1) == labels).mean()
 
 
-# --- the maps ---
-
-
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("name", arbiter.MAPS)
 def test_each_map_comes_near_a_known_truth(name, classes):
@@ -87,9 +81,6 @@ def test_each_map_comes_near_a_known_truth(name, classes):
     assert probs.shape == (1000, classes)
     assert made["squared"] < (0.08 if name == "nothing" else 0.025)
     assert (made["kl"] > 0.2) == (name == "nothing")
-
-
-# --- what a table says ---
 
 
 def made_up(kl, labels=(50, 500), seeds=(1, 2, 3), model="MLP", classes=10):
@@ -123,9 +114,6 @@ def test_differences_are_paired_and_wrong_places_named():
         arbiter.difference(made_up(KL), "SMS", "no map", **place)
 
 
-# --- the figure ---
-
-
 def test_the_figure_draws_the_means_and_names_every_line():
     table = made_up(KL)
     figure = arbiter.figure(table)
@@ -148,9 +136,6 @@ def test_bands_are_those_of_the_difference_from_temperature():
     made = arbiter.beside_temperature(table).set_index(["map", "labels"]).half
     assert made["nothing", 50] == pytest.approx(0, abs=1e-12)  # all seeds have the same difference
     assert made["SMS", 50] == pytest.approx(4.3027 * 0.02 / math.sqrt(3), rel=1e-4)
-
-
-# --- what is stored ---
 
 
 def test_the_stored_table_holds_all_that_was_asked():

@@ -150,9 +150,6 @@ def test_the_command_keeps_a_table_and_goes_on_where_it_was(few, monkeypatch, ca
     pd.testing.assert_frame_equal(networks.stored(few), first)
 
 
-# --- what is committed ----------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def kept():
     return networks.stored()

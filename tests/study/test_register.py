@@ -13,9 +13,6 @@ LISTED = register.read()
 JITTER = np.array([-0.002, -0.001, 0.0, 0.001, 0.002])  # half of the 98.75 % interval is .0030
 
 
-# --- words ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("mean", "how", "word"), [
     (0.02, {}, "HOLDS"),
     (-0.02, {}, "REVERSED"),
@@ -78,9 +75,6 @@ def test_chance_alone_is_called_an_effect_as_rarely_as_the_level_says():
 def test_bad_numbers_are_named(values, margin, how, why):
     with pytest.raises(ValueError, match=why):
         register.judge(values, margin, **how)
-
-
-# --- the list -------------------------------------------------------------------------------------
 
 
 def test_the_register_keeps_its_rules():

@@ -30,7 +30,7 @@ def made(**fields):
     return Dataset(**(good | fields))
 
 
-@refusals.each("""
+test_wrong_fields_are_refused_by_name = refusals.table("""
     made(inputs=INPUTS[:0]) -> ValueError: inputs
     made(inputs="cat.png") -> TypeError: inputs
     made(labels=LABELS[:3]) -> ValueError: labels
@@ -38,8 +38,6 @@ def made(**fields):
     Predictions(EVEN / 0, LABELS) -> ValueError: logits
     Predictions(EVEN[:1], LABELS[:1], EVEN) -> ValueError: posterior
 """)
-def test_wrong_fields_are_refused_by_name(call, refused):
-    refusals.check(call, refused, globals())
 
 
 def test_predictions_by_hand():

@@ -64,12 +64,10 @@ def test_notes_have_the_lengths_that_are_asked_for():
     assert data.notes(5, language=Notes(2, 3)).train.inputs.shape == (5, 3)
 
 
-@refusals.each("""
+test_bad_arguments_are_named = refusals.table("""
     Notes(5, 4) -> ValueError: ...longest
     Notes(clear=1.2) -> ValueError: ...clear
     Notes(stay=0.6) -> ValueError: ...forward
     Notes().posterior(torch.tensor([[2, 1]])) -> ValueError: ...texts must hold
     Notes().posterior(torch.tensor([[2, 0, 3]])) -> ValueError: ...texts must hold
 """)
-def test_bad_arguments_are_named(call, refused):
-    refusals.check(call, refused, globals())

@@ -253,6 +253,3 @@ def test_two_processes_may_share_a_cache(tmp_path, fresh):
     assert one == other > 0
     assert len(finished(tmp_path)) == 8
     assert all(Store(tmp_path).get(path.stem) for path in finished(tmp_path))
-
-
-# --- how the work is shared out ------------------------------------------------------------------

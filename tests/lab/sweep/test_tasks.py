@@ -24,9 +24,6 @@ def vit(seed=0):
     return training.trial(network, TRAIN, seed=seed, epochs=1)
 
 
-# --- what is trained together --------------------------------------------------------------------
-
-
 def test_networks_of_one_shape_are_one_unit_in_the_order_of_the_grid():
     trials = [trial(0), trial(0, width=9), trial(1), vit(), trial(2), trial(1, width=9), vit(1)]
     assert grid.groups(trials) == [[0, 2, 4], [1, 5], [3], [6]]
@@ -48,9 +45,6 @@ def test_what_cannot_be_stacked_is_named_where_stacks_are_insisted_on(settings):
         grid.groups([trial(), trial(**settings)], "stacked")
 
 
-# --- how the units are cut -----------------------------------------------------------------------
-
-
 def test_stacks_are_split_among_workers_and_none_is_lost():
     assert tasks.split([[0, 1, 2, 3, 4], [5]], 2) == [[0, 1, 2], [3, 4], [5]]
     assert tasks.split([[0]], 4) == [[0]]
@@ -69,9 +63,6 @@ def test_one_more_process_is_taken_per_worthwhile_time(monkeypatch, seconds, run
     monkeypatch.setattr(joblib, "cpu_count", lambda: 4)
     assert tasks.processes(seconds, runs, CPU) == expected
     assert tasks.processes(seconds, runs, torch.device("cuda")) == 1
-
-
-# --- who does the work ---------------------------------------------------------------------------
 
 
 class Work:
@@ -124,9 +115,6 @@ def test_the_number_of_jobs_that_is_asked_for_is_taken(monkeypatch):
     work.done([trial(seed) for seed in range(5)], jobs=1)
     assert work.jobs == []
     assert work.here == [5]
-
-
-# --- what is kept --------------------------------------------------------------------------------
 
 
 def test_a_function_that_changes_what_it_holds_is_not_kept(tmp_path, monkeypatch):

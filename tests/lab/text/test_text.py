@@ -64,11 +64,9 @@ def test_files_that_do_not_fit(tmp_path, content, remedy):
         text.read_vectors(path, Vocabulary.of([["a"]]))
 
 
-@refusals.each("""
+test_bad_arguments_are_named = refusals.table("""
     Vocabulary(("a", "b")) -> ValueError: ...words must begin
     Vocabulary(("<pad>", "<unk>", "a", "a")) -> ValueError: ...'a' twice
     Vocabulary.of(TEXTS, size=1) -> ValueError: ...size
     Vocabulary.of(TEXTS).encode("a b") -> TypeError: ...text must be a list
 """)
-def test_bad_arguments_are_named(call, refused):
-    refusals.check(call, refused, globals())

@@ -118,7 +118,7 @@ def test_layout_follows_the_device():
     assert memory_format(wide, cuda) == torch.channels_last
 
 
-@refusals.each("""
+test_wrong_settings_are_refused_by_name = refusals.table("""
     fit(epochs=0) -> ValueError: epochs
     fit(lr=0.0) -> ValueError: lr
     fit(milestones=(0.5, 1.5)) -> ValueError: milestones
@@ -130,8 +130,6 @@ def test_layout_follows_the_device():
     training.fit("resnet", SPLITS.train) -> TypeError: model
     fit(watch={}, keep=("cal",)) -> ValueError: keep
 """)
-def test_wrong_settings_are_refused_by_name(call, refused):
-    refusals.check(call, refused, globals())
 
 
 def test_a_diverged_training_says_so():

@@ -87,9 +87,6 @@ def test_a_model_without_features_has_no_feature_norm():
     assert run.history.head_norm[0] > 0
 
 
-# --- the stored form -----------------------------------------------------------------------------
-
-
 def test_a_run_comes_back_from_its_stored_form():
     first = fit(epochs=2, keep=("test",), gradients=True, score={"test": SPLITS.test})
     file = io.BytesIO()
