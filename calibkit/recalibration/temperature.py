@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 from collections.abc import Iterator, Sequence
@@ -223,8 +222,7 @@ def best_temperature(
     of_label = _of_label(logits, labels)
     if bool((of_label == logits.amax(1)).all()):  # the NLL falls up to beta = 1 / T = infinity
         return _clamped(low, "the logits separate the labels, so the best temperature is 0")
-    rise = logits.mean(1, dtype=torch.float64) - of_label
-    if (rise if weights is None else weights * rise).sum() >= 0:  # it rises from beta = 0 on
+    if _slope(logits, labels, 0.0, weights) >= 0:  # it rises from beta = 0 on
         return _clamped(high, "the logits do not favour the labels: the best T is infinite")
     bounds = (-math.log(high), -math.log(low))
     step, start, width = math.ceil(len(logits) / WARM_START_ROWS), 0.0, 0.5
@@ -255,7 +253,11 @@ def _log_beta(
 
     Looks first within `width` of `start`, then ever further away.
     """
-    slope = functools.cache(lambda u: _slope(logits, labels, math.exp(u), weights))
+    data = (logits, labels, weights, {})
+
+    def slope(u: float) -> float:
+        return _known_slope(u, *data)
+
     low, high = (float(np.clip(start + side, *bounds)) for side in (-width, width))
     while slope(low) > 0 and low > bounds[0]:
         low, high, width = max(low - 4 * width, bounds[0]), low, 4 * width
@@ -263,7 +265,17 @@ def _log_beta(
         low, high, width = high, min(high + 4 * width, bounds[1]), 4 * width
     if slope(low) >= 0 or slope(high) <= 0:
         return low if slope(low) >= 0 else high
-    return brentq(slope, low, high, xtol=1e-12)
+    # what brentq calls stands in a cycle, which would hold the logits for long: they are arguments
+    return brentq(_known_slope, low, high, args=data, xtol=1e-12)
+
+
+def _known_slope(
+    u: float, logits: Tensor, labels: Tensor, weights: Tensor | None, known: dict[float, float]
+) -> float:
+    """`_slope` at beta = exp(u), which is taken once."""
+    if u not in known:
+        known[u] = _slope(logits, labels, math.exp(u), weights)
+    return known[u]
 
 
 def _slope(logits: Tensor, labels: Tensor, beta: float, weights: Tensor | None = None) -> float:
@@ -273,7 +285,7 @@ def _slope(logits: Tensor, labels: Tensor, beta: float, weights: Tensor | None =
     """
     total = torch.zeros((), dtype=torch.float64, device=logits.device)
     for z, label, weight in _blocks(logits, labels, weights):
-        chance = (beta * z).exp_()
+        chance = (beta * z).exp_() if beta else torch.ones_like(z)
         scale = chance.sum(1)
         off = chance.mul_(z).sum(1) / scale - _of_label(z, label)
         total += off.sum() if weight is None else weight @ off
