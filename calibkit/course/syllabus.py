@@ -62,14 +62,19 @@ class Entry:
 class Route:
     """A path through the course: lessons to be read in this order, and who they are for.
 
-    known: those that its reader needs no more. All others that one of its lessons needs stand on
-    the path before it.
+    reader: may hold links to pages beside the lessons. known: those that its reader needs no more.
+    All others that one of its lessons needs stand on the path before it.
     """
 
     name: str
     reader: str
     numbers: Sequence[str]
     known: Sequence[str] = ()
+
+    @property
+    def plain(self) -> str:
+        """Its reader without links."""
+        return re.sub(r"\[(.+?)\]\(.+?\)", r"\1", self.reader)
 
     @property
     def minutes(self) -> list[int]:
@@ -185,8 +190,8 @@ def _readme(text: str) -> str:
     if site:
         links = {one.number: f"[{one.number}]({site}{one.name}.html)" for one in checkout.lessons()}
     rows = [
-        f"| {one.name} | {one.reader} | {', '.join(map(links.get, one.numbers))} | "
-        f"{sum(one.minutes)} |"
+        f"| {one.name} | {one.reader.replace('](', '](notebooks/')} | "
+        f"{', '.join(map(links.get, one.numbers))} | {sum(one.minutes)} |"
         for one in routes()[:3]
     ]
     return _table(text, PATHS, rows)

@@ -54,9 +54,19 @@ def test_slides(visit, made, name, accessible):
     page.reload()
     assert current(page) == str(count - 1)
     assert page.locator(".slide.now .notes").is_hidden()
-    page.keyboard.press("n")
-    assert page.locator(".slide.now .notes").is_visible()
-    page.keyboard.press("n")
+    page.keyboard.press("Home")
+    with page.expect_popup() as opened:
+        page.keyboard.press("n")
+    notes = opened.value
+    assert page.locator(".slide.now .notes").is_hidden()  # the room does not see them
+    assert notes.locator("h2").inner_text().startswith("1. ")
+    assert len(notes.locator("body").inner_text()) > 80
+    notes.keyboard.press("ArrowRight")
+    assert current(page) == "2"
+    assert notes.locator("h2").inner_text().startswith("2. ")
+    notes.close()
+    page.keyboard.press("ArrowRight")
+    assert current(page) == "3"
     if name == kits.names()[0]:  # all are made alike
         accessible(page)
     printed = page.pdf(prefer_css_page_size=True, print_background=True)

@@ -26,6 +26,26 @@ LESSON = re.compile(r"\[(?P<words>[^\]]*)\]\((?P<name>(?:evidence/)?\d\d_\w+)\.i
 # Links that lead out of the folder of the lessons, or to what students do not get.
 ABSENT = re.compile(rf"\[(?P<words>[^\]]*)\]\((?:\.\./|{'|'.join(FOR_TEACHERS)})[^)]*\)")
 OWN_WORDS = "*Your answer:*\n\n"
+START = "README.md"  # of what students get
+FIRST = """\
+# Start
+
+1. Put this folder beside the folder `course` that you were given, and open a terminal where both
+   lie. You need Python 3.11 or newer.
+2. Once, to install calibkit ([any machine](any_machine.md) has other ways):
+
+       python3 -m venv .venv
+       .venv/bin/python -m pip install -c course/constraints.txt -e "./course[course]"
+       .venv/bin/python -m calibkit doctor
+
+   The last lines say whether all is there.
+3. Each time: `.venv/bin/python -m jupyterlab {folder}`
+
+On Windows the first line is `py -3 -m venv .venv`, and the others begin with
+`.venv\\Scripts\\python`.
+
+Run the cells of a lesson from the top. Where it says *predict*, write down a number first.
+"""
 
 
 def student(
@@ -33,13 +53,17 @@ def student(
 ) -> list[Path]:
     """Write the lessons as students get them: no outputs, solutions or answers; stubs and hints.
 
-    Beside them lies what they load, so that they run where calibkit is installed.
+    Beside them lies what they load, so that they run where calibkit is installed, and a page that
+    says what to do first.
 
     with_evidence: the evidence of these lessons too, executed, in a folder of its own.
 
     Raises ValueError for a folder that is not empty.
     """
-    return _written(folder, only, lambda _, notebook: without_answers(notebook), with_evidence)
+    made = _written(folder, only, lambda _, notebook: without_answers(notebook), with_evidence)
+    first = FIRST.format(folder=Path(folder).resolve().name)
+    (Path(folder) / START).write_text(first, encoding="utf-8")
+    return made
 
 
 def teacher(

@@ -75,7 +75,7 @@ class Kit:
         opening = (
             f"# {self.title}\n\n"
             f'<p class="of-kit">{self.told}.</p>\n\n'
-            f"{first} Arrow keys move, N shows the notes.\n\n{beside}\n\n"
+            f"{first} Arrow keys move, N opens the notes in a window.\n\n{beside}\n\n"
             "This command writes the kit into a folder, with the rubric as a table and the "
             "notebooks to hand out:\n\n"
             f"```bash\npython -m calibkit kit {self.name} kit\n```\n"

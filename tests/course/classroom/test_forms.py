@@ -77,6 +77,12 @@ def test_a_part_of_the_course_links_to_no_other_lesson(tmp_path):
     assert "Needs.** 02 Measuring calibration." in text
     assert "(your_numbers_differ.md)" in text
     assert ".ipynb)" not in text
+    first = (path.parent / forms.START).read_text(encoding="utf-8")
+    assert ".venv/bin/python -m jupyterlab part\n" in first.replace("`", "\n")
+    guide = (checkout.root() / "notebooks" / "class_guide.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^ +(\S+ -m .+)$", first, re.MULTILINE)
+    assert len(commands) == 3
+    assert all(f"\n    {command}\n" in guide for command in commands)
     for page in path.parent.glob("*.md"):
         links = re.findall(r"\]\((?!https?:|#)([^)#]+)[^)]*\)", page.read_text(encoding="utf-8"))
         assert [link for link in links if not (path.parent / link).exists()] == [], page.name

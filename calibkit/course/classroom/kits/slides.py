@@ -1,8 +1,8 @@
 """Slides: one HTML page from Markdown, without a framework, a kernel or a network.
 
 A slide begins with a heading of rank three. What stands in a quotation below it is for the
-speaker: hidden on the slide until the key N, printed below it. Without a script all slides stand
-below each other; in print each has a page of its own.
+speaker: the key N opens it in a window of its own, print has it below the slide. Without a script
+all slides stand below each other; in print each has a page of its own.
 """
 
 from __future__ import annotations

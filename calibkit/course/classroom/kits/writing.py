@@ -28,16 +28,18 @@ FILES = f"""\
 
 | file | what it is for |
 |---|---|
-| [{SLIDES}]({SLIDES}) | the slides: arrow keys move, N shows the notes for the speaker, \
-F11 fills the screen; printing gives a page for each slide, with its notes |
+| [{SLIDES}]({SLIDES}) | the slides: arrow keys move, F11 fills the screen, N opens the notes \
+for the speaker in a window for your own screen; printing gives a page for each slide, with its \
+notes |
 | [notes.html](notes.html) | what you write on the board, what students may answer and \
-what you reply, exercises with solutions, rubric |
+what you reply, exercises with solutions, rubric, answers to *Go further* |
 | [quiz.html](quiz.html) | the quiz to print; its answers: \
 [quiz_answers.html](quiz_answers.html) |
 | rubric.csv | the rubric as a table to fill, for a spreadsheet |
 | [{PLAY}]({PLAY}) | the playground, a network that trains in the browser; the notes of the \
 slides link to settings of it |
-| {STUDENT}/ | the notebooks to hand out: no outputs, no solutions |
+| {STUDENT}/ | the notebooks to hand out: no outputs, no solutions; its `{forms.START}` says \
+what a student does first |
 
 All pages work without a network and without a server: open them in a browser.
 """
@@ -79,6 +81,8 @@ def page_texts(name: str) -> tuple[list[str], dict[str, str]]:
         shown = [f"## {part}\n\n{parts[part]}" if headed else parts[part] for part in wanted]
         if "Plan" in wanted:
             shown.insert(1, FILES)
+        if "Exercises" in wanted:
+            shown.append(_further(lessons))
         heading, body = f"{title}: {words}" if words else title, html("\n\n".join(shown))
         made[file] = page_templates.render("kit.html", title=heading, body=body)
     made[SLIDES] = slides.page(title, parts["Slides"], html)
@@ -99,6 +103,18 @@ def write(name: str, folder: str | Path) -> list[Path]:
     (folder / "rubric.md").unlink()  # the notes have it
     forms.student(folder / STUDENT, lessons)
     return written
+
+
+def _further(lessons: list[str]) -> str:
+    """The answers of the parts under *Go further* that are no exercises."""
+    made = ["## Go further: answers"]
+    for lesson in contents.chosen(lessons):
+        further = contents.section(contents.prose(contents.committed(lesson)), "Go further")
+        for part in re.split(r"^### ", further, flags=re.MULTILINE)[1:]:
+            title, told = part.partition("\n")[0], "\n\n".join(contents.folded(part).values())
+            if told and not title.startswith("Exercise"):
+                made.append(f"### {lesson.number}: {title}\n\n{told}")
+    return "\n\n".join(made)
 
 
 def html(text: str) -> str:
