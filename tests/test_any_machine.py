@@ -9,7 +9,6 @@ import json
 import re
 import secrets
 import shutil
-import socket
 import subprocess
 import sys
 import sysconfig
@@ -20,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from calibkit import doctor
+from tests.browser.lab import free_port
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "notebooks" / "any_machine.md").read_text(encoding="utf-8")
@@ -44,7 +44,7 @@ class Machine:
 
     def __init__(self, folder: Path):
         self.folder, self.token = folder / "the course", secrets.token_hex(16)
-        self.port = _free_port()
+        self.port = free_port()
         for name in (*TREE, "constraints.txt"):
             copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
             self.folder.mkdir(exist_ok=True)
@@ -72,12 +72,6 @@ class Machine:
         )
         with urllib.request.urlopen(request, timeout=30) as answer:
             return answer.read().decode()
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
 
 
 def opens_jupyterlab(machine: Machine, steps: str) -> str:

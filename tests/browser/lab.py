@@ -81,7 +81,7 @@ class Lab:
 @contextmanager
 def running(work: Path) -> Iterator[Lab]:
     """JupyterLab over work/notebooks; `work` takes its settings and its log."""
-    token, port = secrets.token_hex(16), _free_port()
+    token, port = secrets.token_hex(16), free_port()
     lab = Lab(f"http://127.0.0.1:{port}", token, work)
     command = [
         *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
@@ -103,7 +103,7 @@ def running(work: Path) -> Iterator[Lab]:
                 server.kill()
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]

@@ -5,6 +5,7 @@ import torch
 from calibkit import corruptions
 from calibkit.corruptions import EXTRA, NAMES, TABLES, corrupt, noise_images
 from tests import refusals
+from tests.corruptions.peer import peer
 
 ALL = NAMES + EXTRA
 DETERMINISTIC = {
@@ -67,6 +68,18 @@ def test_large_images_get_the_peers_constants(name):
     row = TABLES["imagenet"][name]
     code = getattr(peer_corruptions, name).__code__
     assert row in code.co_consts
+
+
+NEAR = {"gaussian_blur": 1e-5, "defocus_blur": 1e-5, "brightness": 1e-6}
+NEAR |= {"contrast": 0.01 / 255, "saturate": 0.01 / 255, "pixelate": 2 / 255}
+
+
+@pytest.mark.parametrize("severity", range(1, 6))
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("name", NEAR)
+def test_what_draws_nothing_agrees_with_the_peer(photos, name, table, severity):
+    ours = corrupt(photos, name, severity, table=table)
+    assert torch.allclose(ours, peer(photos, name, severity, table), atol=NEAR[name])
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -4,17 +4,7 @@ import pytest
 import torch
 
 from calibkit.corruptions import TABLES, blur, corrupt, weather
-from tests.corruptions.peer import peer, pictures
-
-SEVERITIES = range(1, 6)
-TABLE_NAMES = list(TABLES)
-
-
-@pytest.mark.parametrize("severity", SEVERITIES)
-@pytest.mark.parametrize("table", TABLE_NAMES)
-def test_brightness_agrees_with_the_peer(photos, table, severity):
-    ours = corrupt(photos, "brightness", severity, table=table)
-    assert torch.allclose(ours, peer(photos, "brightness", severity, table), atol=1e-6)
+from tests.corruptions.peer import pictures
 
 
 @pytest.mark.parametrize("severity", [2, 3, 5])  # zoom factors whose crop fills 32 px exactly

@@ -1,7 +1,5 @@
 """Verdicts: each word where it belongs, and their interval against scipy."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -180,18 +178,6 @@ def test_what_is_printed_can_be_read_again(verdict):
 ])  # fmt: skip
 def test_other_lines_are_no_verdicts(line):
     assert verdicts.parse(line) is None
-
-
-def test_a_verdict_is_made_of_what_was_passed():
-    found = verdicts.judge("X", "s", SHARE, than=0.9, level=0.9, post_hoc=True)
-    assert (found.claim, found.statement, found.word) == ("X", "s", "NOT MET")
-    assert (found.mean, found.low, found.high) == verdicts.interval(SHARE, level=0.9)
-    assert (found.seeds, found.level, found.than, found.post_hoc) == (3, 0.9, 0.9, True)
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        found.word = "REVERSED"
-    plain = verdicts.judge("X", "s", SHARE)
-    assert (plain.level, plain.than, plain.post_hoc) == (0.95, None, False)
-    assert (plain.low, plain.high) == verdicts.interval(SHARE, level=0.95)[1:]
 
 
 @pytest.mark.parametrize(("differences", "options", "names"), [

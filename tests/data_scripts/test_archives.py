@@ -76,24 +76,19 @@ def test_what_is_no_archive(content, tmp_path):
         list(archives.members(path))
 
 
+def parts(path, text):
+    return builders.zipped(path, {f"trees/{s}.txt": text for s in ("train", "dev", "test")})
+
+
+TREE = b"(3 (2 a) (3 b))\n"
 HOSTILE = {
     "a path outside": lambda p: builders.zipped(p, {"../evil.txt": b"x"}),
     "a link": zip_link,
-    "cut off": lambda p: _cut(
-        builders.zipped(p, {"trees/train.txt": builders.pixels(9999).tobytes()})
-    ),
-    "flipped bits": lambda p: _flip(
-        builders.zipped(
-            p, {f"trees/{s}.txt": b"(3 (2 a) (3 b))\n" * 99 for s in ("train", "dev", "test")}
-        )
-    ),
-    "missing members": lambda p: builders.zipped(p, {"trees/train.txt": b"(3 (2 a) (3 b))\n"}),
-    "an empty member": lambda p: builders.zipped(
-        p, {f"trees/{s}.txt": b"" for s in ("train", "dev", "test")}
-    ),
-    "not text": lambda p: builders.zipped(
-        p, {f"trees/{s}.txt": b"\xff\xfe" for s in ("train", "dev", "test")}
-    ),
+    "cut off": lambda p: _cut(parts(p, builders.pixels(9999).tobytes())),
+    "flipped bits": lambda p: _flip(parts(p, TREE * 99)),
+    "missing members": lambda p: builders.zipped(p, {"trees/train.txt": TREE}),
+    "an empty member": lambda p: parts(p, b""),
+    "not text": lambda p: parts(p, b"\xff\xfe"),
     "a web page": lambda p: p.write_text("<html>404</html>", encoding="utf-8") and p,
 }
 

@@ -237,12 +237,10 @@ def test_a_given_file_that_is_not_the_published_one(tiny, tmp_path):
 
 
 def test_even_a_pickle_with_the_right_hash_runs_no_command(tiny, tmp_path, capsys):
-    class Command:
-        def __reduce__(self):
-            return (print, ("this must never be printed",))
-
     names = [*(f"data_batch_{b}" for b in range(1, 6)), "test_batch", "batches.meta"]
-    evil = {f"cifar-10-batches-py/{name}": builders.pickle.dumps(Command()) for name in names}
+    evil = {
+        f"cifar-10-batches-py/{name}": builders.pickle.dumps(builders.Command()) for name in names
+    }
     path = builders.tar(tmp_path / "cifar-10-python.tar.gz", evil)
     source = builders.trusting("cifar10", {path.name: path})
     with pytest.raises(ArchiveError, match=r"the pickle asks for builtins\.print"):
@@ -252,11 +250,7 @@ def test_even_a_pickle_with_the_right_hash_runs_no_command(tiny, tmp_path, capsy
 
 
 def test_labels_by_people_run_no_command_either(tmp_path, capsys):
-    class Command:
-        def __reduce__(self):
-            return (print, ("this must never be printed",))
-
-    files = builders.human_labels_zip(tmp_path, {"clean_label": Command()})
+    files = builders.human_labels_zip(tmp_path, {"clean_label": builders.Command()})
     source = builders.trusting("cifar10n", files)
     with pytest.raises(ArchiveError, match=r"(?s)cifar10n.*nothing was placed"):
         prepare(source, tmp_path / "root", list(files.values()))

@@ -19,29 +19,29 @@ def problem(n, classes=4, seed=0):
     return probs, reference.noisy_labels(probs)
 
 
-def resample_loop(probs, labels, metric, resamples, seed):
-    """Resample the samples, compute the metric again, as often as asked."""
-    generator = torch.Generator().manual_seed(seed)
-    function, values = getattr(metrics, metric), []
-    for _ in range(resamples):
-        rows = torch.randint(len(labels), (len(labels),), generator=generator)
-        values.append(function(probs[rows], labels[rows]))
-    return np.array(values)
-
-
 def drawn(probs, labels, metric, resamples, seed=1, bins=15):
     generator = np.random.default_rng(seed)
     return bootstrap.resampled(probs, labels, metric, bins, resamples, generator)[0].numpy()
 
 
-@pytest.mark.parametrize("metric", [*BINNED, "classwise_ece"])
-def test_distribution_is_that_of_the_plain_loop(metric):
-    probs, labels = problem(30)
-    exact = resample_loop(probs, labels, metric, 800, seed=30)
-    fast = drawn(probs, labels, metric, 1500)
-    found = ks_2samp(exact.round(12), fast.round(12))
+@pytest.mark.parametrize(("metric", "weighted"), [
+    *((metric, False) for metric in (*BINNED, "classwise_ece")),
+    *(("ece", True), ("classwise_ece", True)),
+])  # fmt: skip
+def test_distribution_is_that_of_the_plain_loop(metric, weighted):
+    n, function = 150 if weighted else 30, getattr(metrics, metric)
+    probs, labels = problem(n)
+    weights = torch.rand(n, dtype=torch.float64) if weighted else torch.ones(n)
+    generator, exact = torch.Generator().manual_seed(30), []
+    for _ in range(800):
+        rows = torch.randint(n, (n,), generator=generator)
+        exact.append(function(probs[rows], labels[rows], weights=weights[rows]))
+    options = (metric, 15, 1500, np.random.default_rng(1), *([weights] if weighted else []))
+    fast, here = bootstrap.resampled(probs, labels, *options)
+    assert here == pytest.approx(function(probs, labels, weights=weights), abs=1e-14)
+    found = ks_2samp(np.round(exact, 12), fast.numpy().round(12))
     assert found.statistic < 0.08, found
-    assert fast.std() == pytest.approx(exact.std(), rel=0.12)
+    assert fast.numpy().std() == pytest.approx(np.std(exact), rel=0.12)
 
 
 def test_adaptive_bins_are_those_of_the_full_sample():
