@@ -277,15 +277,15 @@ def audit(
 
 def _rises(before: Measured, after: Measured, *, event: bool) -> list[Rise]:
     """What the temperature changes the ECE by, and that of the event of a binary model."""
-    pairs = {"the ECE": (after, before)}
+    pairs = {"the ECE": (before, after)}
     if event:
         from calibkit.auditing.binary import event_rows
 
-        now, then = (replace(model, rows=event_rows(model.rows)) for model in (before, after))
-        pairs["the ECE of the event"] = then, now
+        first, second = (replace(model, rows=event_rows(model.rows)) for model in (before, after))
+        pairs["the ECE of the event"] = first, second
     return [
-        Rise(name, then.values["ece"] - now.values["ece"], then.rise(now)[0])
-        for name, (then, now) in pairs.items()
+        Rise(name, cooled.values["ece"] - plain.values["ece"], cooled.rise(plain)[0])
+        for name, (plain, cooled) in pairs.items()
     ]
 
 

@@ -7,17 +7,23 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from calibkit.auditing.guesses import decisions, first_class, likeliest, of_what, truth
+from calibkit.auditing.guesses import (
+    CLEARLY,
+    LIKELY,
+    decisions,
+    first_class,
+    likeliest,
+    of_what,
+    truth,
+)
 from calibkit.auditing.names import DECISIONS, parts, short
 from calibkit.auditing.questions import Options, Unclear, joined
 from calibkit.auditing.scores import SOME, slices
 from calibkit.auditing.sets import FEW, area, strange
 
 MANY = 30  # of which all are right
-CLEAR = 3.0  # standard errors by which another order must be better
-POINTS = 0.05  # and by how much
+POINTS = 0.05  # by which another order must be better, beside its standard errors
 ABSENT = 0.2  # of the rows are predicted as classes that no label names
-BELOW = 2.0  # standard errors of an area under the ROC curve
 LIKELIER = 5.0  # of the log-likelihood
 
 
@@ -63,7 +69,7 @@ def sorted_scores(matrix, labels: pd.Series | np.ndarray, roles, table, options:
     if len(columns) == 2:
         scores = np.asarray(matrix, np.float64)
         z = area(scores[:, 1] - scores[:, 0], labels == 1)[1]
-        raise Unclear(why, **({"sorted_classes": True} if z > CLEAR else {}))
+        raise Unclear(why, **({"sorted_classes": True} if z > CLEARLY else {}))
     able = decisions(table, roles.label, columns)
     raise Unclear(why, *([("", {"scores": [best], "predicted": able[0]})] if able else []))
 
@@ -136,8 +142,8 @@ def better_order(
     error = np.sqrt(max(best * (1 - best), 1 / n) / n)
     chance = np.sqrt(2 * np.log(count) / n)  # some of many orders is better by luck
     absent = np.isin(said, np.unique(labels), invert=True).mean()
-    against = count == 2 and area(np.diff(matrix, axis=1)[:, 0], labels == 1)[1] < -BELOW
-    better = best - mine >= max(POINTS, CLEAR * error, chance) and mine <= 0.5
+    against = count == 2 and area(np.diff(matrix, axis=1)[:, 0], labels == 1)[1] < -LIKELY
+    better = best - mine >= max(POINTS, CLEARLY * error, chance) and mine <= 0.5
     if absent <= ABSENT and not better and not against:
         return
     unnamed = [f"unnamed_{k}" for k in range(count)]
@@ -175,7 +181,7 @@ def direction(
     inner = np.clip(scores, 1e-3, 1 - 1e-3)
     each = scores if kind == "logits" else np.log(inner / (1 - inner))
     odds = float(np.where(labels == 1, 1, -1) @ np.clip(each, -7, 7))
-    if z < -BELOW or (z < BELOW and odds < -LIKELIER and options.positive is None):
+    if z < -LIKELY or (z < LIKELY and odds < -LIKELIER and options.positive is None):
         others = [value for value in values if value != positive]
         other = others[0] if len(others) == 1 else None
         ways: list[tuple[str, dict]] = [

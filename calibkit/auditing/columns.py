@@ -185,7 +185,7 @@ def roles_of(table: Table, options: Options) -> Roles:
     if len(table.entries) == 2 and not named and len(table.blocks) == 1 and scores is None:
         named = [[c] for c in table.entries if c not in table.blocks and _is_label(table[c])]
     if len(named) != 1:
-        raise guesses.label(table, [own[0] for own in named], scores, options)
+        raise guesses.which_label(table, [own[0] for own in named], scores, options)
     return _with_label(table, named[0], scores, options, marks)
 
 
@@ -217,7 +217,7 @@ def _with_label(
         unsure = any(own in table.blocks.values() and not sets.known(own) for own in found)
         able = [*found, *able] if unsure or not found else found
         if len(able) != 1:
-            raise guesses.scores(table, label, able, options)
+            raise guesses.which_scores(table, label, able, options)
         scores = able[0]
     for option in ("predicted", "positive"):
         if len(scores) > 1 and getattr(options, option) is not None:
@@ -364,7 +364,7 @@ def _of_classes(
         place = place if yes is None else {"1": classes.index(yes), "0": 1 - classes.index(yes)}
         unknown = sorted(set(words) - set(place))
     if unknown:
-        raise guesses.classes(words, classes, unknown, matrix, kind)
+        raise guesses.which_classes(words, classes, unknown, matrix, kind)
     labels = words.map(place).to_numpy(np.int64)
     if count == 2:
         checks.sorted_scores(matrix, labels, roles, table, options)

@@ -116,7 +116,9 @@ def _sets(table: Any, left: list[str], values: list[str]) -> list[tuple[int, lis
     return found
 
 
-def label(table: Any, named: list[str], scores: list[str] | None, options: Options) -> Unclear:
+def which_label(
+    table: Any, named: list[str], scores: list[str] | None, options: Options
+) -> Unclear:
     """The question which column holds the labels."""
     why = "no column has a usual name for labels: say --label COLUMN, or --labels FILE"
     if named:
@@ -167,7 +169,7 @@ def _of_marks(table: Any) -> dict[str, Any]:
     return {}
 
 
-def scores(table: Any, label: list[str], able: list[list[str]], options: Options) -> Unclear:
+def which_scores(table: Any, label: list[str], able: list[list[str]], options: Options) -> Unclear:
     """The question which columns hold the scores."""
     words = {w.casefold() for w in words_of(table, label).dropna()}
     named = [c for c in table.columns if word(c).casefold() in words and sets.is_number(table[c])]
@@ -323,7 +325,7 @@ def pairs(words: pd.Series, predicted: pd.Series) -> Unclear:
 # --- which label each of several columns stands for ---
 
 
-def classes(
+def which_classes(
     words: pd.Series, own: list[str], unknown: list[str], matrix: Any, kind: str
 ) -> Unclear:
     """The question which label each column of scores stands for."""

@@ -253,7 +253,8 @@ def _log_beta(
 
     Looks first within `width` of `start`, then ever further away.
     """
-    data = (logits, labels, weights, {})
+    known: dict[float, float] = {}
+    data = (logits, labels, weights, known)
 
     def slope(u: float) -> float:
         return _known_slope(u, *data)
