@@ -46,7 +46,7 @@ DEVICE = "auto"
 
 # %% [markdown]
 # Five pairs of networks read noisy digits in place of scans. The bold ones are trained as in lesson 00, the cautious ones
-# with softened labels. From each pair comes one report on 10,000 scans. `report(share)` puts the five together (50,000 answers); `share` says which part
+# with labels that say 86.5 % in place of 100 % (lesson 09). From each pair comes one report on 10,000 scans. `report(share)` puts the five together (50,000 answers); `share` says which part
 # of the answers comes from the bold network.
 
 # %% tags=["drawing"]

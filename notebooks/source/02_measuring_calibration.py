@@ -59,7 +59,7 @@ DEVICE = "auto"
 # We know how *probable* each answer is to be right: the posterior says it. An answer that is
 # right with probability 0.7 counts as 0.7, in place of 1 if its label says right and 0 if it says wrong. Take a bin of three answers that are 0.7, 0.9
 # and 0.5 likely to be right. Their labels say 1, 1 and 0 today, and may say 1, 1 and 1 tomorrow; the share of right answers jumps from 0.67
-# to 1. The mean of the probabilities, 0.7, stays. With it in place of that share, the ECE is the **true calibration error**, without luck.
+# to 1. The mean of the probabilities, 0.7, stays. The ECE with this mean in place of the share right is the **true calibration error**, without luck.
 
 # %% tags=["drawing"]
 size, seeds, device = begin(SCALE, SEED, DEVICE)

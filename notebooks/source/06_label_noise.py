@@ -282,7 +282,7 @@ print(verdicts.judge("06c", "fitted on noisy labels: at least 10 points under-co
 # *Difficulty: medium · importance: high · 8 minutes*
 #
 # `probs` (n, K) are probabilities of the true class, `transition` (K, K) is $N$, `labels` (n,) are noisy. Write the mean NLL of
-# these labels, in nats.
+# these labels, with the natural logarithm.
 
 
 # %%

@@ -268,8 +268,8 @@ slider = explorers.Explorer(
 explorers.keep(slider, "audit_power")
 
 # %% [markdown]
-# The rare class of section 3 is one of the 42 files without an alarm. Its digit lies beyond the 2.8 of ten digits. But an alarm here has three checks of ten digits each:
-# .05 / 30, which asks for 3.1. So write beside "nothing found"
+# The rare class of section 3 is one of the 42 files without an alarm. A mark needs .05 / 10, a z of 2.8; an alarm here has three checks, .05 / 30, and needs 3.1. The z of its
+# digit lies between: marked, no alarm. So write beside "nothing found"
 # *what would have been found*.
 #
 # ## 5. Ada, Ben, Eve, and you

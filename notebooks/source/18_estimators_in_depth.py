@@ -144,7 +144,7 @@ check.keep(my_avoidable_brier)
 
 # %% [markdown]
 # Eve may repair the outputs with any function from rows to rows, but cannot tell two images with the same row apart. So the best that
-# she can reach is $r$, the mean posterior of all images with the same row. With $r$ in place of $q$ the first
+# she can reach is $r$, the mean posterior of all images with the same row. Average the formula over these images: $r$ takes the place of $q$. Then the first
 # term is the **calibration part**: what a recalibration could remove. The second is the **refinement**, $\sum_k r_k(1 - r_k)$. There *low* is good, and no
 # recalibration lowers it.
 #
@@ -173,8 +173,7 @@ print("\n".join(told))
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 0.320 ($r=q$) and 0.393. The calibration part of A is tiny, and one temperature removes it. (In a network, too, no two images share a row. But a repair
-# that is learned from a few thousand labels is a smooth function such as a temperature, and removes less than this part.) That of B is zero. Nothing repairs its
+# 0.320 ($r=q$) and 0.393. The calibration part of A is tiny, and one temperature removes it. That of B is zero. Nothing repairs its
 # 0.393 - 0.320 = 0.073, lost inside the groups: the *grouping loss* (Perez-Lebel et al. 2023).
 #
 # </details>

@@ -20,7 +20,7 @@ explorers.stored("cost_of_a_miss")
 #
 # </details>
 #
-# **Time.** 30 minutes; 20 more for the homework.
+# **Time.** 35 minutes; 20 more for the homework.
 #
 # **Needs.** [08 Temperature](08_temperature.ipynb).
 #

@@ -359,7 +359,7 @@ print(f"exact posterior, 90 % on each image: {kept.mean():.0%} of all images, {k
 # <details><summary>What came out</summary>
 #
 # Fewer, 51 % (50 to 53 over five sets of images). With one threshold the posterior makes the smallest sets that have 90 % on average. Say
-# five digits of a hard image have 20 % each: keeping one costs as much as keeping one of 80 % elsewhere, and brings less. So the digits of
+# five digits of a hard image have 20 % each: to keep one makes a set longer by one digit, as one of 80 % elsewhere does, and brings less. So the digits of
 # hard images go first, down to the last one: 16 % of their sets are empty, and the nurse must read the image herself.
 #
 # With a threshold for each image the posterior *can* keep the promise on each (last line): a set takes the most probable digits until their

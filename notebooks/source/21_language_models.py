@@ -47,7 +47,7 @@ DEVICE = "auto"
 #
 # Nobody can say what a large language model could have known. So we invent a world: 9,216 questions about people, and the answer to each is one
 # of 24 cities. Some cities have several names (*istanbul*, *constantinople*). 70 % of the sentences are about 300 common questions, the others
-# about rare ones. The answerer's text is as long as the writer's, and has errors: one sentence in ten names a wrong city.
+# about rare ones. The *answerer* learns from a text of its own, in which one sentence in ten names a wrong city (to section 3). The *writer's* text is as long and has no error (section 4).
 
 # %%
 size, seeds, _ = begin(SCALE, SEED, DEVICE)
@@ -245,7 +245,8 @@ print(f"{next(iter(facts.PLACES[best]))}, {cities[best]:.0%} sure; the text name
       f"{times[mine]} times; exact probability {known[mine, best]:.1%}")
 
 # %% [markdown]
-# A *verdict* gives the mean gap of five new models with its 95 % interval. HOLDS: all of the interval lies above 0.2.
+# A *verdict* gives the mean gap of five new models, as they were trained, with its 95 % interval. HOLDS: all of the interval lies above 0.2. The *control* are questions that
+# the text answers 5 to 19 times: of these it must not hold.
 
 # %% tags=["nbval-check-output"]
 def gap(told):  # of five new models, by meaning
