@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from study import factorial, judged, register
 
-from calibkit.course import checkout
+from calibkit.course import checkout, verdicts
 
 LISTED = register.read()
 SEEDS = factorial.seeds(LISTED.data["digits"])
@@ -61,30 +61,34 @@ def test_a_word_that_is_known(synthetic, how, word, mean):
         assert word == "OPEN"
 
 
-def test_how_many_seeds_chose_an_end_of_the_strengths(synthetic):
+def test_how_many_seeds_chose_an_end_of_strengths_and_decays(synthetic):
     ways = {**LISTED.ways, "smoothing": [0.05, 0.1, 0.2]}
-    listed = dataclasses.replace(LISTED, ways=ways)
-    told = [judged.at_an_edge(row(way=("smoothing",), state=state), listed)
+    digits = {**LISTED.data["digits"], "decays": [0.001, 0.01]}
+    listed = dataclasses.replace(LISTED, ways=ways, data={**LISTED.data, "digits": digits})
+    told = [judged.ends(row(way=("smoothing",), state=state), listed)
             for state in ("as trained", "after T")]  # fmt: skip
-    assert told == [0, 10]  # .1 between others; .2, the last
+    decay = "largest decay: 10 of 10"
+    assert told == [decay, f"smoothing .2, the most tried: 10 of 10; {decay}"]
+    assert judged.ends(row(way=("smoothing",), state="as trained"), LISTED) == ""
 
 
-def test_no_word_hangs_on_the_rounding_of_an_older_line():
-    """Half of the last printed decimal, three of most, at both ends of the interval."""
-    for one in LISTED.comparisons:
-        if not one.was:
-            continue
-        old = judged.printed()[one.lesson, one.claim.removesuffix("b"), one.was]
-        half = 0.5 * 10.0 ** -max(3, len(f"{old.low:.6f}".rstrip("0").partition(".")[2]))
-        how = {"level": LISTED.level, "expect": one.expect, "than": one.than, "size": one.size}
-        words = {
-            register.judge_again(
-                old.mean, old.low - off, old.high + off, old.seeds, old.level, one.margin, **how
-            ).word
-            for off in (-half, 0, half)
-            if old.low - off < old.high + off
-        }
-        assert len(words) == 1, one
+def test_a_word_that_hangs_on_the_rounding_of_a_printed_line():
+    comparison = row(was="older", state="as trained")
+    old = verdicts.parse(
+        "T2 HOLDS (as trained): older | -0.020 [-0.030, -0.010] 98.75% over 5 seeds"
+    )
+    assert judged.hangs(comparison, old, expect="below")
+    safe = dataclasses.replace(old, mean=-0.03, low=-0.04, high=-0.02)
+    assert not judged.hangs(comparison, safe, expect="below")
+
+
+def test_half_of_the_ece_of_photographs_is_computed():
+    (told,) = [judged.judged(one, LISTED) for one in LISTED.comparisons if one.was in judged.RAW]
+    old = verdicts.parse(
+        "T1 HOLDS: photographs: one T lowers the ECE | -0.044 [-0.050, -0.037] 95% over 3 seeds"
+    )
+    assert told["estimate"] == pytest.approx(old.mean, abs=5e-4)  # the printed line, and the runs
+    assert told["size"] == pytest.approx(0.0317, abs=5e-5)
 
 
 def test_nobody_looks_between(synthetic):

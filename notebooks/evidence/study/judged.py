@@ -8,7 +8,9 @@ A comparison whose seeds are not all there has no word yet: nobody looks between
 from __future__ import annotations
 
 import functools
+import itertools
 import json
+from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
@@ -16,12 +18,14 @@ import numpy as np
 import pandas as pd
 
 from calibkit.course import checkout, claims, verdicts
+from calibkit.course.experiments import tables as tables_of
 from study import cures, factorial, night_runs, register
 
 NAME = "verdicts.csv"
 WAITING = "not run yet"  # in place of a word
 FRESH = "ten fresh seeds, each tuned on two of its own by the criterion of its state"
 SEEN = "one margin, 98.75 % interval; three seeds, seen before"
+PRINTED, ROUNDED = "a printed line", "a printed line, whose rounding may decide"
 SAME = {"INCONCLUSIVE": "OPEN", "HOLDS": "HOLDS", "REVERSED": "REVERSED"}  # older words
 
 
@@ -55,16 +59,48 @@ def settings(row, ways, listed, epochs: int) -> dict[int, dict[str, Any] | None]
             for seed, rows in tried.items()}  # fmt: skip
 
 
-def at_an_edge(row: register.Comparison, listed: register.Register) -> int:
-    """In how many seeds a side has the first or the last of the strengths that were tried."""
-    known = listed.ways_of(row.data)
-    ends = {
-        (way, end(tried)) for way, tried in known.items() if len(tried) > 1 for end in (min, max)
-    }
-    epochs = listed.data[row.data]["epochs"]
-    sides = [settings(row, ways, listed, epochs).values() for ways in (row.way, row.rival)]
-    return sum(any((one["way"], one["strength"]) in ends for one in both)
-               for both in zip(*sides, strict=True))  # fmt: skip
+def chosen(row, ways, listed) -> list[tuple[str, Any, float]]:
+    """Way, strength (of photographs the loss) and decay of one side, a seed each."""
+    if row.data != "photographs":
+        found = settings(row, ways, listed, listed.data[row.data]["epochs"])
+        return [tuple(one.values()) for one in found.values()]
+    runs = _best(row, ways, listed)
+    way = next(way for way in ways if runs.loss[0] in listed.photographs[way])
+    return [(way, loss, decay) for loss, decay in zip(runs.loss, runs.decay, strict=True)]
+
+
+def ends(row: register.Comparison, listed: register.Register) -> str:
+    """Of the strengths and decays that were tried: in how many seeds the first or the last.
+
+    "smoothing .001, the least tried: 9 of 10; largest decay: 1 of 10". The gammas of focal loss
+    are strengths of one way. A decay of 0 is no end: nothing lies beyond.
+    """
+    families: dict[str, list] = {}
+    for way, tried in listed.ways_of(row.data).items():
+        family = families.setdefault(way.partition(", gamma")[0], [])
+        family += [(way, strength) for strength in tried]
+    wide = [family for family in families.values() if len(family) > 1]
+    least, most = ({family[place] for family in wide} for place in (0, -1))
+    low, *_, high = listed.data[row.data]["decays"]
+    sides = [chosen(row, ways, listed) for ways in (row.way, row.rival)]
+    seeds, told = len(sides[0]), []
+    for side in sides:
+        for word, ending in (("least", least), ("most", most)):
+            names = Counter(_name(*one[:2]) for one in side if one[:2] in ending)
+            if names:
+                named = " or ".join(name for name, _ in names.most_common())
+                told.append(f"{named}, the {word} tried: {names.total()} of {seeds}")
+    for word, end in (("least", low), ("largest", high)):
+        many = sum(any(one[2] == end for one in both) for both in zip(*sides, strict=True))
+        if end and many:
+            told.append(f"{word} decay: {many} of {seeds}")
+    return "; ".join(told)
+
+
+def _name(way: str, strength: float | str) -> str:
+    if isinstance(strength, str) or ", gamma" in way:
+        return strength if isinstance(strength, str) else way
+    return f"{way.removeprefix('own choice, ')} {strength:g}".replace(" 0.", " .")
 
 
 @functools.cache
@@ -76,10 +112,27 @@ def _table(name: str, part: str) -> pd.DataFrame:
 
 def on_photographs(row, ways, listed) -> np.ndarray:
     """The measure of the best of these ways, chosen on the calibration photographs of all seeds."""
-    scaled = row.state == "after T"
+    part = "scaled" if row.state == "after T" else "test"
+    return _best(row, ways, listed)[f"{part}_{row.measure.lower()}"].to_numpy()
+
+
+def _best(row, ways, listed) -> pd.DataFrame:
     losses = [loss for way in ways for loss in listed.photographs[way]]
-    runs = cures.best(night_runs.table(), losses, cures.CHOSEN_BY[scaled])
-    return runs[f"{'scaled' if scaled else 'test'}_{row.measure.lower()}"].to_numpy()
+    return cures.best(night_runs.table(), losses, cures.CHOSEN_BY[row.state == "after T"])
+
+
+def one_temperature() -> tuple[np.ndarray, float]:
+    """Of lesson 08's photographs: by how much one T changes the ECE, a number a seed; half the ECE.
+
+    Means over the settings of three stored tables; a run that stands in two counts once.
+    """
+    tables = [tables_of.on_photographs(name, "laptop") for name in ("focal", "mixup", "noise")]
+    runs = pd.concat(tables).drop_duplicates(["seed", "test_ece", "temperature"])
+    means = runs.groupby("seed")[["test_ece", "scaled_ece"]].mean()
+    return (means.scaled_ece - means.test_ece).to_numpy(), means.test_ece.mean() / 2
+
+
+RAW = {"photographs: one T lowers the ECE, on average over the settings": one_temperature}
 
 
 def over_epochs(name: str, listed: register.Register) -> pd.DataFrame:
@@ -110,6 +163,21 @@ def printed() -> dict[tuple[str, str, str], verdicts.Verdict]:
     return {(lesson, one.claim, one.statement): one for lesson, one in told if one}
 
 
+def _again(row: register.Comparison, old: verdicts.Verdict, off=(0.0, 0.0, 0.0), **how: Any):
+    mean, low, high = (one + by for one, by in zip((old.mean, old.low, old.high), off, strict=True))
+    return register.judge_again(mean, low, high, old.seeds, old.level, row.margin, **how)
+
+
+def hangs(row: register.Comparison, old: verdicts.Verdict, **how: Any) -> bool:
+    """Whether half of the last printed decimal, three of most, could change the word."""
+    half = 0.5 * 10.0 ** -max(3, len(f"{old.low:.6f}".rstrip("0").partition(".")[2]))
+    moves = itertools.product((-half, 0, half), repeat=3)
+    words = {
+        _again(row, old, off, **how).word for off in moves if old.low + off[1] < old.high + off[2]
+    }
+    return len(words) > 1
+
+
 def judged(row: register.Comparison, listed: register.Register) -> dict[str, Any]:
     """A row of the table: the comparison, its word and numbers, what was said before, and why."""
     claim = row.claim.removesuffix("b")
@@ -117,22 +185,27 @@ def judged(row: register.Comparison, listed: register.Register) -> dict[str, Any
     about = {"claim": row.claim, "comparison": str(row), "about": row.about or row.data}
     about |= {"data": row.data, "state": row.state, "measure": row.measure}
     about |= {"expect": row.expect, "margin": row.margin, "than": row.than, "size": row.size}
-    how = {"expect": row.expect, "than": row.than, "size": row.size}
-    rule, told = FRESH, None
-    if row.was:
-        ends = old.mean, old.low, old.high, old.seeds, old.level, row.margin
-        told = register.judge_again(*ends, level=listed.level, **how)
-        narrow = register.judge_again(*ends, level=old.level, **how)
+    how = {"expect": row.expect, "than": row.than, "size": row.size, "level": listed.level}
+    rule, told, stored = FRESH, None, "each seed"
+    if row.was in RAW:
+        numbers, how["size"] = RAW[row.was]()
+        about["size"] = how["size"]
+        told, rule = register.judge(numbers, row.margin, **how), "98.75 % interval"
+    elif row.was:
+        told = _again(row, old, **how)
+        narrow = _again(row, old, **{**how, "level": old.level})
         rule = "one margin" if narrow.word == told.word else "98.75 % interval"
         rule = "" if SAME.get(old.word) == told.word else rule
+        stored = ROUNDED if hangs(row, old, **how) else PRINTED
     else:
         numbers = values(row, listed)
         if row.data == "photographs":
             rule = SEEN
         if numbers is not None:
-            told = register.judge(numbers, row.margin, level=listed.level, **how)
+            told = register.judge(numbers, row.margin, **how)
     new = {"word": WAITING} if told is None else asdict(told)
-    new["edge"] = at_an_edge(row, listed) if rule == FRESH and told else None
+    new["ends"] = ends(row, listed) if row.way and told else ""
+    new["stored"] = stored
     before = {f"old {name}": getattr(old, name) for name in ("word", "mean", "low", "high") if old}
     return about | new | before | {"rule": rule}
 
@@ -142,7 +215,7 @@ def table(listed: register.Register | None = None) -> pd.DataFrame:
     listed = register.read() if listed is None else listed
     _table.cache_clear()
     rows = pd.DataFrame([judged(row, listed) for row in listed.comparisons])
-    return rows.astype(dict.fromkeys(("seeds", "more", "edge"), "Int64")).round(6)
+    return rows.astype(dict.fromkeys(("seeds", "more"), "Int64")).round(6)
 
 
 def counts(rows: pd.DataFrame) -> str:

@@ -22,7 +22,7 @@ from calibkit.course import checkout, claims
 from calibkit.course.verdicts import interval
 from calibkit.pictures import palette
 from study import register
-from study.judged import FRESH, NAME, SEEN, WAITING, counts, over_epochs
+from study.judged import FRESH, NAME, ROUNDED, SEEN, WAITING, counts, over_epochs
 
 START, END = "<!-- the register -->", "<!-- end of the register -->"
 BRIEF, END_BRIEF = "<!-- in brief -->", "<!-- end of the brief -->"
@@ -158,16 +158,30 @@ def measured(row: pd.Series) -> str:
 def words(rows: pd.DataFrame) -> str:
     """The comparisons of a claim in one state: "digits: HOLDS; photographs: OPEN".
 
-    Beside a word stands whether nearly all its seeds chose an end of the strengths.
+    With the measure where the comparisons have several, and beside the word its `marks`.
     """
-    ends = {True: " (at an end)", False: ""}
-    told = [f"{row.about}: {row.word}{ends[at_an_end(row)]}" for row in rows.itertuples()]
+    many = rows.measure.nunique() > 1
+    told = []
+    for row in rows.itertuples():
+        name = row.about if row.measure in row.about or not many else f"{row.about}, {row.measure}"
+        told.append(f"{name}: {row.word}{marks(row)}")
     return "; ".join(told) or claims.NONE
 
 
-def at_an_end(row) -> bool:
-    """Whether nearly all seeds, four in five, chose the first or the last strength of the grid."""
-    return bool(pd.notna(row.edge) and row.edge >= 0.8 * row.seeds)
+def marks(row) -> str:
+    """What limits a word: an end of strengths or decays that two in five seeds chose; rounding.
+
+    The strength is named where it was chosen on digits or notes by four in five.
+    """
+    told = ["rounding may decide"] if row.stored == ROUNDED else []
+    for end in filter(None, row.ends.split("; ")):
+        name, _, counted = end.rpartition(": ")
+        many, seeds = map(int, counted.split(" of "))
+        strength, _, which = name.rpartition(", the ")
+        plain = row.data == "photographs" or ", gamma" in strength or many < 0.8 * seeds
+        if many >= 0.4 * seeds:
+            told.append(which if plain or not strength else f"{strength}, {which}")
+    return f" ({'; '.join(told)})" if told else ""
 
 
 def brief(rows: pd.DataFrame, shown: pd.DataFrame, listed: Sequence[register.Claim]) -> str:
@@ -192,8 +206,7 @@ def brief(rows: pd.DataFrame, shown: pd.DataFrame, listed: Sequence[register.Cla
     control = number(last[last.way == "mixup of inputs"].difference.mean())
     text = rows[(rows.claim == "X5") & (rows.state == "after T") & (rows.word != WAITING)]
     on_text = "; ".join(
-        f"{row.about} {number(row.estimate)} ({row.seeds} seeds), {row.word}"
-        + at_an_end(row) * " (at an end of its strengths)"
+        f"{row.about} {number(row.estimate)} ({row.seeds} seeds), {row.word}" + marks(row)
         for row in text.itertuples()
     )
     waiting = ", ".join(dict.fromkeys(rows[rows.word == WAITING].claim))
@@ -211,7 +224,7 @@ worse: {after("digits", "REVERSED")}.
 Photographs, three seeds, one to three strengths: within it: {after("photographs", "WITHIN")};
 open: {after("photographs", "OPEN")}.
 Text, mixup of word vectors (SST-2: one strength, .2): {on_text}.
-A control of claim X3, *mixup of inputs* (blended images whose labels stay whole), has {control} on
+A control, *mixup of inputs* (blended images whose labels stay whole), has {control} on
 digits: a mean, without a verdict.
 
 **What does longer training change?** Digits, ten seeds: means less cross-entropy's, each way at
@@ -225,7 +238,7 @@ From 60 epochs on the tuned cross-entropy's own ECE is so small that little is l
 
 **What was not tested?** Never run: {"; ".join(prepared)}.{waiting}
 Cures on photographs had 15 epochs, where the papers have 160 to 350, one network and
-three seeds, which earlier lessons had used. The table below has what is left of each claim."""
+three seeds."""
 
 
 def over_time(shown: pd.DataFrame) -> str:
@@ -261,21 +274,21 @@ def overview(rows: pd.DataFrame, listed: Sequence[register.Claim]) -> str:
 def compared(rows: pd.DataFrame) -> str:
     """Markdown: a row a comparison, with what was said before and the rule that changed it."""
     head = ["claim", "comparison", "word", "mean [98.75 %]", "seeds", "at an end", "would decide"]
-    head += ["older word", "older mean", "rule that changed it"]
+    head += ["numbers of", "older word", "older mean", "rule that changed it"]
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for _, row in rows.iterrows():
         older = "" if pd.isna(row["old mean"]) else number(row["old mean"])
-        cells = [row.claim, row.comparison, row.word, measured(row), row.seeds, row.edge, row.more]
-        cells += [row["old word"], older, row.rule]
+        cells = [row.claim, row.comparison, row.word, measured(row), row.seeds, row.ends, row.more]
+        cells += [row.stored, row["old word"], older, row.rule]
         shown = [claims.NONE if pd.isna(one) or one == "" else str(one) for one in cells]
         lines.append(f"| {' | '.join(shown)} |".replace(".0 |", " |"))
     return "\n".join(lines)
 
 
 def stored() -> pd.DataFrame:
-    whole = dict.fromkeys(("seeds", "more", "edge"), "Int64")
+    whole = dict.fromkeys(("seeds", "more"), "Int64")
     rows = pd.read_csv(checkout.results() / NAME, dtype=whole)
-    return rows.fillna({"state": "", "rule": ""})
+    return rows.fillna({"state": "", "rule": "", "ends": ""})
 
 
 def pages(rows: pd.DataFrame, listed: Sequence[register.Claim], page: str) -> dict[str, str]:
@@ -292,9 +305,10 @@ def pages(rows: pd.DataFrame, listed: Sequence[register.Claim], page: str) -> di
     told = f"{START}\n\n{tally}\n\n{overview(rows, listed)}\n\n{END}"
     head = (
         "# Every comparison of the register\n\n[Claims](claims.md) has them in one line a claim. "
-        "*At an end*: in so many seeds the first or the last strength that was tried had the least "
-        "NLL, so that a better one may lie beyond. *Would decide*: so many seeds, were mean and "
-        "spread as they are. *Older*: what the word "
+        "*At an end*: in so many seeds the first or the last strength or weight decay that was "
+        "tried had the least NLL, so that a better one may lie beyond. *Would decide*: so many "
+        "seeds, were mean and spread as they are. *Numbers of*: each seed, or a printed line of "
+        "three decimals where no values of the seeds are stored. *Older*: what the word "
         "and the mean were before the register, and the rule that changed the word.\n\n"
     )
     return {PAGE: before + told + after, COMPARED: f"{head}{compared(rows)}\n"}
