@@ -28,19 +28,16 @@ def root(tmp_path, monkeypatch):
     inputs = torch.randint(256, (120, 3, 16, 16), generator=generator, dtype=torch.uint8)
     inputs[torch.arange(120), labels] //= 4
     split = {"inputs": inputs, "labels": labels}
-    for name in ("squares", "cifar10", "svhn"):
-        folder = tmp_path / name / "prepared"
-        folder.mkdir(parents=True)
-        prepared.write(folder, [("train", split), ("test", split)], ("r", "g", "b"), {})
     letters = {"inputs": inputs[:, :1, 2:14, 2:14].clone(), "labels": labels}  # grey and smaller
-    folder = tmp_path / "notmnist" / "prepared"
-    folder.mkdir(parents=True)
-    prepared.write(folder, [("test", letters)], ("a", "b", "c"), {})
-    folder = tmp_path / "cifar10n" / "prepared"
-    folder.mkdir(parents=True)
     given = {"clean": 0, "aggregate": 1, "random1": 2, "worst": 3}  # tens of wrong labels
     people = [(kind, {"labels": _wrong(labels, tens)}) for kind, tens in given.items()]
-    prepared.write(folder, people, ("r", "g", "b"), {"base": ["cifar10", "train"]})
+    both = [("train", split), ("test", split)]
+    datasets = {"squares": both, "cifar10": both, "svhn": both, "notmnist": [("test", letters)]}
+    for name, splits in (datasets | {"cifar10n": people}).items():
+        folder = tmp_path / name / "prepared"
+        folder.mkdir(parents=True)
+        more = {"base": ["cifar10", "train"]} if splits is people else {}
+        prepared.write(folder, splits, tuple("abc" if name == "notmnist" else "rgb"), more)
     monkeypatch.setitem(SETTINGS, "laptop", TINY)
     monkeypatch.setenv("CALIBKIT_CACHE", str(tmp_path / "cache"))
     return tmp_path
