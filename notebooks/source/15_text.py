@@ -19,7 +19,7 @@ explorers.stored("note_length")
 #
 # </details>
 #
-# **Time.** 30 minutes; 45 more for the homework, which may be left out.
+# **Time.** 35 minutes; 45 more for the homework, which may be left out.
 #
 # **Needs.** [08 Temperature](08_temperature.ipynb).
 
@@ -124,7 +124,7 @@ check.masked_mean(my_masked_mean)
 check.keep(my_masked_mean)
 
 # %% [markdown]
-# The best possible reader is right on 85 of 100 notes. And this network?
+# The best possible reader is right on 85 % of the test notes. And this network?
 
 # %%
 from calibkit.course.mine import masked_mean
@@ -139,14 +139,15 @@ class Bag(torch.nn.Module):
         return self.last(masked_mean(self.vectors(texts), texts).float())
 
 train, cal, test = notes.splits(size, SEED)
+print(f"{len(train):,} notes to learn from, {len(cal):,} to fit T, {len(test):,} to test")
 bag = training.fit(Bag, train, optimizer="adamw", lr=0.01, batch_size=64, epochs=8, seed=SEED,
                    device=device, progress=False)
 new = bag.predict(test)
 print(f"{new.correct.double().mean():.1%} right, {new.confidence.mean():.1%} sure")
 
 # %% [markdown]
-# The bag is right on about half of them, and no bag can be right on more: a note has the same bag as the note backwards, and is as likely under
-# "infection" as that is under "side effect", so between the two a bag tosses a coin. Yet its gap is 3 points: a small gap needs no order.
+# The bag is right on about half of them, and no bag can do better: a note has the same bag as the note backwards, and is as likely under
+# "infection" as that is under "side effect". Yet its gap is 3 points: a small gap needs no order.
 #
 # Three other networks look at the order: the *CNN* at three neighbouring words at a time, the *LSTM* from left to right, the *transformer* at
 # all words. **Your move:** shuffle the words of every test note. A network that keeps its answers has not read the order. Then reverse the notes.
@@ -225,8 +226,8 @@ for name, (before, after) in says.items():
 #
 # ## 3. Eve: "One temperature, and the report is true"
 #
-# So Ben gives up the bag and takes the CNN, 15 points too sure. Eve fits one temperature on calibration notes of all lengths. Then the report says: *gap 0.5
-# points*.
+# Ben takes the CNN, 15 points too sure. Eve fits one temperature on calibration notes of all lengths. Then the report says: *gap 0.5
+# points*. (From here on all numbers are means of five CNNs, each with notes of its own.)
 #
 # **Predict before you run:** what is the gap on notes of 3 or 4 words, after this temperature?
 
@@ -269,7 +270,8 @@ print(verdicts.judge("15h", "CNN after one T: a larger signed gap on the shortes
 # %% [markdown]
 # ## 4. Ada: "One for each length"
 #
-# The rule of the ward: an answer of 90 % or more is filed at once, a nurse reads the other notes. Ada fits seven temperatures, for 3 or 4 words, 5 or 6, and so on, each on its own calibration notes. Is it worth it?
+# The rule of the ward: an answer of 90 % or more is filed at once, a nurse reads the other notes. Ada fits seven temperatures, for 3 or 4 words, 5 or 6, and so on. Each length has a seventh
+# of the notes.
 
 # %% tags=["drawing"]
 def of_length(texts, longest):
@@ -308,9 +310,8 @@ for longest in (lengths[0], lengths[-1]):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 24, and 6. Over all short notes Ada's gap is 2 points, Eve's 9. Ada files only 61 of them (the exact posterior 109: few words do not tell much); in
-# both files about one note of ten is wrong. Of the longest notes 693 are filed, not 502, and 20 of them wrongly, not 5: a file made at 90 %
-# may have that many, and a nurse reads 191 notes fewer.
+# 24 of 208 filed, and 6 of 61. Ada's gap on short notes is 2 points, Eve's 9. Of 1,000 of the longest
+# notes Ada files 693, not 502, and 20 wrongly, not 5: a file made at 90 % may have that many, and a nurse reads 191 notes fewer.
 #
 # </details>
 #
