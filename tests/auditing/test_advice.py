@@ -128,6 +128,17 @@ def test_nothing_is_advised_that_raises_the_ece_by_a_point():
         assert ("rises" in advice.words) == (rise > 0)
 
 
+@pytest.mark.parametrize(("low", "verdict"), [(0.955, "no need"), (1.001, "use")])
+def test_a_temperature_whose_interval_holds_1_is_not_advised(low, verdict):
+    gains = dict.fromkeys(("nll", "brier"), Estimate(-2e-4, -3e-4, -1e-4))
+    cooling = Cooling(torch.ones(2), (1.01,), low, 1.032, True, ())
+    scores, _ = scores_of([[2.0, 0.0], [0.0, 1.0]], "logits")
+    rises = [Rise("the ECE", -0.001, -1.0)]
+    advice = advise(cooling, gains, rises, Estimate(0.1, 0.05, 0.2), scores, Form())
+    assert (advice.verdict, bool(advice.line)) == (verdict, verdict == "use")
+    assert ("Its interval, 0.955 to 1.032, holds 1" in advice.words) == (verdict == "no need")
+
+
 def test_a_likelihood_that_loses_is_a_harm():
     loss = {name: Estimate(0.02, 0.01, 0.03) for name in ("nll", "brier")}
     cooling = Cooling(torch.ones(2), (1.5,), 1.2, 1.8, False, ())

@@ -13,12 +13,12 @@ export function advise(cooling, gain, rises, gap, scores, ofOne) {
     const words = `No temperature fits: ${cooling.misfit}. Nothing is advised`;
     return { verdict: "none fits", words, means: "", line: "" };
   }
-  const { verdict, words } = weighed(gain, rises);
+  const { verdict, words } = weighed(cooling, gain, rises);
   const line = verdict === "use" ? lineOf(cooling.value, scores, ofOne) : "";
   return { verdict, words, means: meaning(cooling.value, gap), line };
 }
 
-function weighed(gain, rises) {
+function weighed({ low, high }, gain, rises) {
   const losses = Object.entries({ "the likelihood": gain.nll, "the Brier score": gain.brier });
   const better = losses.filter(([, loss]) => loss.clear && loss.value < 0).map(([name]) => name);
   const worse = losses.filter(([, loss]) => loss.clear && loss.value > 0).map(([name]) => name);
@@ -37,6 +37,9 @@ function weighed(gain, rises) {
   }
   if (!better.length) {
     return { verdict: "no need", words: "Neither the likelihood nor the Brier score moves clearly: it is not needed" };
+  }
+  if (low <= 1 && high >= 1) {
+    return { verdict: "no need", words: `Its interval, ${low.toFixed(3)} to ${high.toFixed(3)}, holds 1: it is not needed` };
   }
   const grows = `${most.name} rises by ${points(most)} points`;
   if (most.value >= MOST_RISE) {
