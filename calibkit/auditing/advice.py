@@ -58,9 +58,7 @@ def advise(
     return Advice(verdict, words, _means(cooling.value, gap), run)
 
 
-def _weighed(
-    cooling: Cooling, gain: dict[str, Estimate], rises: list[Rise]
-) -> tuple[Verdict, str]:
+def _weighed(cooling: Cooling, gain: dict[str, Estimate], rises: list[Rise]) -> tuple[Verdict, str]:
     """The verdict and why, in a sentence or two without the last stop."""
     losses = {"the likelihood": gain["nll"], "the Brier score": gain["brier"]}
     better = [name for name, loss in losses.items() if loss.clear and loss.value < 0]
