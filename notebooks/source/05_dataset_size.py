@@ -179,10 +179,9 @@ def spending_frame(k):
 for k in choices:
     probs, truth = (torch.cat(parts) for parts in zip(*pairs[k], strict=True))
     sure, answer = probs.max(dim=1)
-    out, right = sure >= 0.9, answer == truth
-    share = right.double().mean()
-    print(f"{k} kept: {share:.1%} right, gap {sure.mean() - share:+.1%}; of 1,000 "
-          f"{1000 * out.double().mean():.0f} go out, {1000 * (out & ~right).double().mean():.0f} of them wrong")
+    out, right = sure >= 0.9, (answer == truth).double()
+    print(f"{k} kept: {right.mean():.1%} right, gap {sure.mean() - right.mean():+.1%}; of 1,000 "
+          f"{1000 * out.double().mean():.0f} go out, {1000 * (out * (1 - right)).mean():.0f} of them wrong")
 accuracies = spending[palette.ACCURACY]  # (seeds, choices)
 for place, k in enumerate(choices[1:], start=1):
     cost, low, high = 100 * np.array(verdicts.interval((accuracies[:, place] - accuracies[:, 0]).tolist()))
