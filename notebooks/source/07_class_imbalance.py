@@ -22,7 +22,7 @@ explorers.stored("class_prior")
 #
 # </details>
 #
-# **Time.** 40 minutes; 30 more for the homework, which is all under "Go further".
+# **Time.** 35 minutes; 30 more for the homework, which is all under "Go further".
 #
 # **Needs.** [02 Measuring calibration](02_measuring_calibration.ipynb).
 

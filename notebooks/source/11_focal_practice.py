@@ -19,7 +19,7 @@ explorers.stored("focal_practice")
 #
 # </details>
 #
-# **Time.** 50 minutes; 30 more for the homework, which may be left out.
+# **Time.** 45 minutes; 30 more for the homework, which may be left out.
 #
 # **Needs.** [08 Temperature](08_temperature.ipynb) and [10 Focal loss: may one read its output as a probability?](10_focal_theory.ipynb).
 

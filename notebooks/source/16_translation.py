@@ -20,7 +20,7 @@ explorers.stored("next_word")
 #
 # </details>
 #
-# **Time.** 45 minutes; 35 more for the homework.
+# **Time.** 40 minutes; 35 more for the homework.
 #
 # **Needs.** [08 Temperature](08_temperature.ipynb).
 

@@ -46,6 +46,9 @@ def test_fog_by_hand(generator, monkeypatch):
     x = torch.full((1, 1, 8, 8), 0.4)
     # (0.4 + 1.5 · 0.5) · 0.4 / (0.4 + 1.5)
     assert torch.allclose(weather.fog(x, (1.5, 2), generator), torch.tensor(1.15 * 0.4 / 1.9))
+    x = torch.tensor([0.1, 0.2, 0.4]).reshape(1, 3, 1, 1).expand(1, 3, 8, 8)  # 0.4 of all channels
+    hazy = (x + 0.75) * 0.4 / 1.9
+    assert torch.allclose(weather.fog(x, (1.5, 2), generator), hazy)
 
 
 @pytest.mark.parametrize(("size", "side"), [(31, 32), (32, 32), (33, 64)])

@@ -51,6 +51,10 @@ def test_net_benefit_is_the_base_rate_less_the_cost_of_an_event(ratio):
         assert found == pytest.approx(rate - cost / ratio, abs=1e-12)
 
 
+def test_a_score_on_the_threshold_acts():
+    assert metrics.net_benefit([0.5, 0.4], [1, 1], threshold=0.5) == 0.5
+
+
 @pytest.mark.parametrize("truth", ["labels", "posterior"])
 def test_a_row_of_weight_two_is_two_rows(truth):
     probs, known = rows(30, 3)

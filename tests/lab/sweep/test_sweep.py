@@ -91,6 +91,8 @@ def test_the_table_is_tidy_and_right(swept):
     ]
     predictions = swept.one(noise=0.2, seed=1).predictions["test"]
     row = swept.table[(swept.table.noise == 0.2) & (swept.table.seed == 1)].iloc[0]
+    losses = swept.one(noise=0.2, seed=1).history.train_loss
+    assert losses.iloc[0] != row.train_loss == losses.iloc[-1]
     assert row.test_ece == pytest.approx(metrics.ece(predictions.probs, predictions.labels))
     assert row.test_gap == pytest.approx(metrics.signed_gap(predictions.probs, predictions.labels))
     assert row.test_accuracy == pytest.approx(predictions.correct.double().mean().item())
