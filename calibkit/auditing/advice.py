@@ -60,6 +60,9 @@ def advise(
 
 def _weighed(cooling: Cooling, gain: dict[str, Estimate], rises: list[Rise]) -> tuple[Verdict, str]:
     """The verdict and why, in a sentence or two without the last stop."""
+    if cooling.low <= 1 <= cooling.high:
+        within = f"{cooling.low:.3f} to {cooling.high:.3f}"
+        return "no need", f"Its interval, {within}, holds 1: it is not needed"
     losses = {"the likelihood": gain["nll"], "the Brier score": gain["brier"]}
     better = [name for name, loss in losses.items() if loss.clear and loss.value < 0]
     worse = [name for name, loss in losses.items() if loss.clear and loss.value > 0]
@@ -83,9 +86,6 @@ def _weighed(cooling: Cooling, gain: dict[str, Estimate], rises: list[Rise]) -> 
             "no need",
             "Neither the likelihood nor the Brier score moves clearly: it is not needed",
         )
-    if cooling.low <= 1 <= cooling.high:
-        within = f"{cooling.low:.3f} to {cooling.high:.3f}"
-        return "no need", f"Its interval, {within}, holds 1: it is not needed"
     grows = f"{most.name} rises by {most.value * 100:.1f} points"
     if most.value >= MOST_RISE:
         words = f"{_begin(gains)} clearly, but {grows}, which may be luck or not: none is advised"

@@ -78,6 +78,7 @@ def test_the_plan_has_90_minutes_and_the_slides_in_order_whose_numbers_are_not_t
     shown = [int(number) for _, cell in rows for number in re.findall(r"\d+", cell)]
     assert shown == sorted(shown)
     text = part(name, "Slides")
+    assert not re.search(r"^(<{7}|>{7}|={7}$)", text, re.MULTILINE)  # what a merge leaves
     assert shown[-1] == len(slides.SLIDE.findall(text))
     assert len(places.PLACE.findall(text)) >= 10
     settings = r"\$\$.*?\$\$|\$.*?\$|play\.html#[^)]*|```.*?```"

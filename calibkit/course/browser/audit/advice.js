@@ -19,6 +19,9 @@ export function advise(cooling, gain, rises, gap, scores, ofOne) {
 }
 
 function weighed({ low, high }, gain, rises) {
+  if (low <= 1 && high >= 1) {
+    return { verdict: "no need", words: `Its interval, ${low.toFixed(3)} to ${high.toFixed(3)}, holds 1: it is not needed` };
+  }
   const losses = Object.entries({ "the likelihood": gain.nll, "the Brier score": gain.brier });
   const better = losses.filter(([, loss]) => loss.clear && loss.value < 0).map(([name]) => name);
   const worse = losses.filter(([, loss]) => loss.clear && loss.value > 0).map(([name]) => name);
@@ -37,9 +40,6 @@ function weighed({ low, high }, gain, rises) {
   }
   if (!better.length) {
     return { verdict: "no need", words: "Neither the likelihood nor the Brier score moves clearly: it is not needed" };
-  }
-  if (low <= 1 && high >= 1) {
-    return { verdict: "no need", words: `Its interval, ${low.toFixed(3)} to ${high.toFixed(3)}, holds 1: it is not needed` };
   }
   const grows = `${most.name} rises by ${points(most)} points`;
   if (most.value >= MOST_RISE) {
