@@ -60,7 +60,7 @@ def test_a_kit_holds_what_a_lecturer_needs(made, name):
     assert notes.count("known mistakes") >= 1
     assert "a full answer says" in notes
     further = notes.partition("Go further: answers")[2]
-    assert len(further) > 1000
+    assert "<h3" in further
     assert "Exercise: " not in further
     assert "<math" in (folder / "slides.html").read_text(encoding="utf-8")
 
