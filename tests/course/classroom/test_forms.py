@@ -166,7 +166,7 @@ def test_the_key_holds_executed_solutions_that_pass(tmp_path, capsys):
     text = contents.prose(notebook)
     assert "you need some of them, perhaps 250" in text  # the exercise in words
     assert "About 0.2 * 9/10 = 18 %" in text  # recall
-    assert "The favourite digit changes" in text  # go further
+    assert "It is calibrated for these labels" in text  # go further
 
 
 def test_a_wrong_solution_shows_in_the_key():

@@ -66,7 +66,8 @@ function named(table, most) {
 
 // What the advice adds: by kind, the groups that are further off with the temperature.
 export function notForAll(further) {
-  const parts = Object.entries(further).filter(([, table]) => table.length).map(([kind, table]) => `${kind} ${named(table, ADVISED)}`);
+  const parts = Object.entries(further).filter(([, table]) => table.length)
+    .map(([kind, table]) => `${kind} ${named(table, ADVISED)}`);
   return parts.length ? ` on average, not for all: further off with it are ${parts.join("; ")}` : "";
 }
 
