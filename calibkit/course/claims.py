@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from scipy import stats
-
 from calibkit.course import checkout
 from calibkit.course.checkout import EVIDENCE
 from calibkit.course.verdicts import WORDS, Verdict, conclusion, parse
@@ -19,6 +17,7 @@ NONE = "–"
 CONCLUSIONS = "conclusions.json"
 PAGE = "claims_printed.md"  # what `summary` says, and the numbers of all verdicts
 DETAIL = "claims_in_detail.md"  # the list itself
+CHANCE = "One interval of 95 % in 20 misses the true mean by chance."
 
 
 @dataclass(frozen=True)
@@ -122,7 +121,7 @@ def summary(printed: Iterable[Printed], listed: Iterable[Claim]) -> str:
     """Markdown: every claim of the list in a line, with all its verdicts counted.
 
     Those that compare calibration before each side has a temperature of its own are counted apart.
-    Below it `counted`, `by_chance` and `false_discoveries` of all verdicts.
+    Below it `counted` of all.
     """
     printed, rows = list(printed), []
     for row in listed:
@@ -135,9 +134,7 @@ def summary(printed: Iterable[Printed], listed: Iterable[Claim]) -> str:
         lessons = ", ".join(dict.fromkeys(p.lesson for p in own))
         rows.append((row.claim, row.name, row.tested, row.found, *told, lessons))
     head = ("id", "claim", "tested", "what follows here", "verdicts", "as trained", "lessons")
-    every = [p.verdict for p in printed]
-    parts = (counted(every), by_chance(every), false_discoveries(every))
-    return "\n\n".join([_table(head, rows), *parts])
+    return f"{_table(head, rows)}\n\n{counted(p.verdict for p in printed)}"
 
 
 def concluded(lesson: str, claim: str) -> str:
@@ -185,26 +182,23 @@ def listed(page: Path) -> list[Claim]:
 def table(printed: Iterable[Printed], listed: Iterable[Claim]) -> str:
     """Markdown: each verdict with what was measured and what the source itself reports.
 
-    q is of `q_values`. Below it the verdicts are counted by word, and `by_chance` and
-    `false_discoveries`. Claims of the list that no verdict speaks of follow by name: methods that
-    are built and tested, not measured. Raises ValueError for a verdict whose id is not in the list
-    and does not begin with its lesson's number.
+    Below it the verdicts are counted by word. Claims of the list that no verdict speaks of follow
+    by name: methods that are built and tested, not measured. Raises ValueError for a verdict whose
+    id is not in the list and does not begin with its lesson's number.
     """
     printed, figures = list(printed), {row.claim: row.figure for row in listed}
     printed.sort(key=lambda p: (p.lesson, p.verdict.claim))
     given, rows = [p.verdict for p in printed], []
-    for p, q in zip(printed, q_values(given), strict=True):
-        v = p.verdict
+    for p, v in zip(printed, given, strict=True):
         if v.claim not in figures and not v.claim.startswith(p.lesson):
             raise ValueError(f"verdicts of claims that {DETAIL} does not list: {v.claim}")
         word = v.word + " (as trained)" * v.as_trained + " (post hoc)" * v.post_hoc
         measured = v.measured if v.than is None else f"{v.measured} against {v.than:g}"
-        cells = (v.claim, word, v.statement, measured, "" if q is None else written(q))
-        cells += (str(v.seeds), p.lesson, figures.get(v.claim, ""))
+        cells = (v.claim, word, v.statement, measured, str(v.seeds), p.lesson)
+        cells += (figures.get(v.claim, ""),)
         rows.append([cell.replace("|", "\\|") for cell in cells])
-    head = ("id", "verdict", "statement", "measured", "q", "seeds", "notebook")
-    lines = [_table((*head, "the source's own figure"), rows), ""]
-    lines += [counted(given), by_chance(given), false_discoveries(given)]
+    head = ("id", "verdict", "statement", "measured", "seeds", "notebook")
+    lines = [_table((*head, "the source's own figure"), rows), "", counted(given)]
     if silent := [claim for claim in figures if claim not in {v.claim for v in given}]:
         lines.append(f"Without a verdict: {', '.join(silent)}.")
     return "\n".join(lines)
@@ -236,81 +230,9 @@ def conclusions_table(
 
 
 def counted(verdicts: Iterable[Verdict]) -> str:
-    """How often each word was given, in one sentence."""
+    """How often each word was given, and how often an interval is wrong."""
     verdicts = list(verdicts)
     words = [v.word for v in verdicts]
     counts = ", ".join(f"{words.count(word)} {word}" for word in WORDS)
-    return f"{len(words)} verdicts: {counts}; {sum(v.post_hoc for v in verdicts)} post hoc."
-
-
-def by_chance(verdicts: Iterable[Verdict]) -> str:
-    """How many verdicts the error of their intervals would decide by chance.
-
-    An interval of level 95 % misses a true mean in 5 % of cases, on either side in half of them. A
-    claim with a margin is decided less often than that: where the interval lies on the other side
-    of its line but not beyond 0, it stays open.
-
-    A claim that was made after its numbers were seen (post hoc) has no such error: it is left out.
-
-    >>> line = "X1 HOLDS: a | -0.110 [-0.135, -0.085] 95% over 3 seeds"
-    >>> by_chance([parse(line)] * 40).split(":")[0]
-    'By chance up to 2.0 of 40 would be decided, up to 1.0 of them HOLDS'
-    """
-    levels = [v.level for v in verdicts if not v.post_hoc]
-    expected = sum(1 - level for level in levels)
-    return (
-        f"By chance up to {expected:.1f} of {len(levels)} would be decided, up to "
-        f"{expected / 2:.1f} of them HOLDS: the most to expect if every true mean lies on the "
-        f"line of its claim. It is the sum of 1 - level (of the interval) over all that are not "
-        f"post hoc, dependent or not."
-    )
-
-
-def q_values(verdicts: Sequence[Verdict]) -> list[float | None]:
-    """Each verdict's p value of no difference, adjusted for the number of all.
-
-    By Benjamini and Hochberg: to call everything with a q of at most .05 a difference is wrong in
-    5 % of what is called so, on average. None where there is no p value (see `Verdict.p_value`), or
-    none that is valid: post hoc verdicts, put down when the data had been seen, are no part of it.
-
-    Source: Benjamini and Hochberg 1995, section 2.
-
-    >>> line = "X1 HOLDS: a | -0.110 [-0.135, -0.085] 95% over 3 seeds"
-    >>> [round(q, 4) for q in q_values([parse(line)] * 2)]
-    [0.0029, 0.0029]
-    """
-    tested = iter(stats.false_discovery_control(p) if (p := _valid(verdicts)) else ())
-    return [float(next(tested)) if _valid([one]) else None for one in verdicts]
-
-
-def _valid(verdicts: Sequence[Verdict]) -> list[float]:
-    """The p values of those that have one and are not post hoc."""
-    return [p for one in verdicts if not one.post_hoc and (p := one.p_value) is not None]
-
-
-def false_discoveries(verdicts: Iterable[Verdict]) -> str:
-    """How many differences stay differences when all verdicts count as one family.
-
-    Those that are post hoc are left out, as in `by_chance` and `q_values`.
-    """
-    verdicts = list(verdicts)
-    p, q = _valid(verdicts), [q for q in q_values(verdicts) if q is not None]
-    alone, together = (sum(one <= 0.05 for one in given) for given in (p, q))
-    return (
-        f"A difference (from 0, or from the level that is named) is seen by itself in {alone} of "
-        f"{len(p)} with p that are not post hoc, the error of each being 5 %; in {together} "
-        f"when the share of false ones among all that are seen is held at 5 % "
-        f"(Benjamini and Hochberg 1995; the whole course is one family. Verdicts that share their "
-        f"networks depend on each other, and for these the method guarantees no share). q says at "
-        f"which share a verdict's difference would be among them; of a claim that two things are "
-        f"alike it says nothing."
-    )
-
-
-def written(q: float) -> str:
-    """To two digits, and small ones as such.
-
-    >>> written(0.0312), written(0.00002)
-    ('0.031', '< 0.001')
-    """
-    return "< 0.001" if q < 0.001 else f"{q:.2g}"
+    late = sum(v.post_hoc for v in verdicts)
+    return f"{len(words)} verdicts: {counts}; {late} post hoc. {CHANCE}"

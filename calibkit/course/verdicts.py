@@ -27,7 +27,6 @@ REGISTERED = ("HOLDS", "WITHIN", "OPEN", "REVERSED")  # of the register
 MARGINS = dict.fromkeys(("ECE", "gap", "accuracy", "Brier", "NLL", "AUROC"), 0.01)
 MARGINS |= {"temperature": 0.1, "kappa": 0.1, "coverage": 0.05}
 UNITS = ("seeds", "cases")
-ROUNDING = 0.0005  # half of the last printed decimal, of three
 MOST_DIGITS = 6
 LINE = re.compile(
     rf"(?P<claim>\w+) (?P<word>{'|'.join(WORDS)})"
@@ -76,25 +75,6 @@ class Verdict:
             digits += 1
         mean, low, high = (f"{end:+.{digits}f}" for end in (self.mean, self.low, self.high))
         return f"{mean} [{low}, {high}]"
-
-    @property
-    def p_value(self) -> float | None:
-        """Two-sided, of the t test that the true mean is `than`, or 0 where there is none.
-
-        From the printed numbers, which hold three decimals: half of the last one widens the
-        interval. Of a claim that two things are alike it tells how sure their difference is, and
-        not how alike they are. None for a share of cases, which is not judged by a t interval.
-
-        >>> one = judge("X1", "mixup lowers ECE", [-0.10, -0.12, -0.11], expect="below")
-        >>> round(one.p_value, 3)
-        0.003
-        """
-        if self.unit != "seeds":
-            return None
-        freedom = self.seeds - 1
-        half = (self.high - self.low) / 2 + ROUNDING
-        error = half / stats.t.ppf((1 + self.level) / 2, freedom)
-        return float(2 * stats.t.sf(abs(self.mean - (self.than or 0)) / error, freedom))
 
     def __str__(self) -> str:
         mark = " (as trained)" * self.as_trained + " (post hoc)" * self.post_hoc

@@ -28,14 +28,13 @@ from calibkit.pictures import alt_text, palette
 from calibkit.pictures.palette import (
     ACCURACY,
     BLACK,
-    CONFIDENCE,
     COUNTS,
     DIAGONAL,
     OVER,
     UNDER,
     Role,
 )
-from calibkit.pictures.reliability import FADED, counted_words, hardly_any, totals
+from calibkit.pictures.reliability import FADED, counted_words, hardly_any
 
 ROOM = 0.16  # inches that a bin must be wide for its count to be written in legible type
 SIDE = 4.2  # inches of a square figure
@@ -183,42 +182,6 @@ def corp_diagram(
         ax,
         f"accuracy by isotonic regression, from {y[0]:.0%} at confidence {x[0]:.0%} to {y[-1]:.0%} "
         f"at {x[-1]:.0%}; {share:.0%} of the images lie where the curve leaves the band",
-    )
-    return ax
-
-
-def confidence_histogram(
-    probs,
-    labels,
-    *,
-    bins: int = 15,
-    weights: Weights = None,
-    title: str | None = None,
-    ax: Axes | None = None,
-) -> Axes:
-    """Share of samples per confidence bin, with the mean confidence and the accuracy as lines.
-
-    The distance between the two lines is the signed gap, which is the ECE with a single bin up
-    to its sign. With weights, (n,) of the rows, shares are those of their sum.
-    Source: Guo et al. (2017), figure 1.
-    """
-    counted = _reliability(probs, labels, bins=bins, weights=weights)
-    ax = _axes(ax, 4.2, 3.6)
-    whole = totals(counted)
-    n = int(counted.counts.sum())
-    samples = f"{n:,} samples" if counted.squares is None else "the weighted samples"
-    edges, shares = counted.edges.cpu().numpy(), counted.share.cpu().numpy()
-    ax.bar(edges[:-1], shares, np.diff(edges), align="edge", color=COUNTS.colour, edgecolor="white")
-    for role, value in ((ACCURACY, whole["accuracy"]), (CONFIDENCE, whole["confidence"])):
-        ax.axvline(value, **role.line(marker="", lw=2, label=f"{role.words} {value:.1%}"))
-    ax.set(xlim=(0, 1), ylim=(0, 1), title=title)
-    ax.set(xlabel="confidence", ylabel=f"share of {samples}")
-    percent(ax)
-    ax.legend(loc="upper left", fontsize="small")
-    _note(
-        ax,
-        f"Confidence histogram of {samples}, {shares[-1]:.0%} of them in the last bin; "
-        f"mean confidence {whole['confidence']:.1%}, accuracy {whole['accuracy']:.1%}",
     )
     return ax
 

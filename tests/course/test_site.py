@@ -11,8 +11,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 import calibkit
 from calibkit.course import checkout, claims, pages
 from calibkit.course.classroom.kits import writing
-from calibkit.course.explorers import stored
-from calibkit.course.site import api, film, findings, kits, sharing, sources, sphinx_extension
+from calibkit.course.site import api, findings, kits, sharing, sources, sphinx_extension
 
 ARGUMENTS, BLOCK = [".. rst-class:: arguments", ""], [".. code-block:: text", ""]
 LAST = ["``w``", "    four", ""]
@@ -223,11 +222,3 @@ def test_no_docstring_of_the_package_has_another_form_than_lists_of_arguments():
     files = Path(calibkit.__file__).parent.rglob("*.py")
     other = re.compile(r"^ *(Parameters\n *---|Args:\n|:param )", re.MULTILINE)
     assert [path.name for path in files if other.search(path.read_text("utf-8"))] == []
-
-
-def test_the_moving_picture_is_the_stored_training_frame_by_frame():
-    stored_film = (checkout.root() / "notebooks" / "images" / "training.svg").read_text("utf-8")
-    assert stored_film == film.drawn()
-    assert len(stored_film.encode()) < 400_000
-    assert stored_film.count("@keyframes f") == len(stored("overconfidence").frames)
-    assert "prefers-reduced-motion" in stored_film

@@ -130,26 +130,6 @@ def test_the_diagram_without_bins_shows_the_regression_and_its_band(level):
     )
 
 
-def test_a_histogram_shows_shares_mean_confidence_and_accuracy():
-    ax = plots.confidence_histogram(PROBS, LABELS, bins=10, title="net")
-    plot, n = of_axes(ax), len(LABELS)
-    edges = COUNTED.edges.numpy()
-    bars, shares = plot.one("bars", Look(palette.COUNTS.colour)), COUNTED.share.numpy()
-    plot.is_at(bars, np.c_[edges[:-1], edges[1:]], np.c_[0 * shares, shares])
-    said = metrics.accuracy(PROBS, LABELS) + metrics.signed_gap(PROBS, LABELS)
-    values = {palette.CONFIDENCE: said, palette.ACCURACY: metrics.accuracy(PROBS, LABELS)}
-    for role, value in values.items():
-        plot.is_at(plot.one("line", reading.line(role)), [value, value], [0, 1])
-    keys = {f"{role.words} {v:.1%}": [{reading.line(role)}] for role, v in values.items()}
-    assert plot.keys == keys
-    assert (plot.x_range, plot.y_range) == ((0, 1), (0, 1))
-    assert (plot.x_label, plot.y_label) == ("confidence (%)", f"share of {n} samples (%)")
-    assert alt_text.describe(ax.figure) == (
-        f"net: confidence histogram of {n} samples, {bars.y[-1, 1]:.0%} of them in the last bin; "
-        + "mean confidence {:.1%}, accuracy {:.1%}.".format(*values.values())
-    )
-
-
 def swept(positions):
     """A table of three runs at each position, with two columns that differ."""
     random = np.random.default_rng(0)

@@ -31,8 +31,7 @@ def test_a_diagram_is_described_from_its_own_bins():
 
 def test_a_given_axes_is_used_and_nothing_global_is_set():
     before, ax = dict(mpl.rcParams), plt.subplots()[1]
-    for draw in (plots.reliability_diagram, plots.confidence_histogram):
-        assert draw(PROBS, LABELS, ax=ax) is ax
+    assert plots.reliability_diagram(PROBS, LABELS, ax=ax) is ax
     assert dict(mpl.rcParams) == before
 
 

@@ -382,16 +382,15 @@ def _verdicts(course: list[Lesson]) -> str:
     printed, listed = claims.printed(home()), claims.listed(home() / claims.DETAIL)
     own_figures = {row.claim: row.figure for row in listed}
     every, by_lesson = [p.verdict for p in printed], []
-    told = ["" if q is None else claims.written(q) for q in claims.q_values(every)]
     for lesson in course:
         rows, seen = [], {}
-        for p, q in zip(printed, told, strict=True):
+        for p in printed:
             if p.lesson == lesson.number:
                 place = place_of(p.verdict.claim, seen.setdefault(p.notebook, {}))
                 page = f"{p.notebook.replace('/', '_')}.html#{place}"
-                rows.append((p.verdict, page, own_figures.get(p.verdict.claim, ""), q))
+                rows.append((p.verdict, page, own_figures.get(p.verdict.claim, "")))
         if rows:
-            counted = claims.counted([verdict for verdict, *_ in rows])
+            counted = verdicts.counted([verdict for verdict, *_ in rows])
             by_lesson.append((lesson, len(rows), counted, rows))
     counts = {word: sum(verdict.word == word for verdict in every) for word in verdicts.WORDS}
     names = {row.claim: f"{row.claim}: {row.name}" for row in listed} | {"id": "claim"}
@@ -402,8 +401,7 @@ def _verdicts(course: list[Lesson]) -> str:
         "verdicts.html",
         lessons=by_lesson,
         counts=counts | {"post hoc": sum(verdict.post_hoc for verdict in every)},
-        by_chance=claims.by_chance(every),
-        discoveries=claims.false_discoveries(every),
+        chance=claims.CHANCE,
         concluded=carded(drawn(pages.text_page(concluded))),
     )
 

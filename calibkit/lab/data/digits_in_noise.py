@@ -80,15 +80,6 @@ class NoisyDigits:
             rows.append(classes.clamp_(max=1))  # rounding may pass 1 by 1e-16
         return torch.cat(rows)
 
-    def bayes_accuracy(self, *, n: int = 100_000, seed: int = 0) -> float:
-        """Accuracy of the best possible classifier: the mean of the posterior's largest entry.
-
-        A mean over `n` fresh images; its standard error is below 0.5 / sqrt(n).
-        """
-        posterior = self.draw(n, seed=seed).posterior
-        assert posterior is not None
-        return float(posterior.amax(dim=1).mean())
-
 
 def noisy_digits(
     n: int = 1500,
