@@ -1,6 +1,5 @@
 """The collected verdicts: read from outputs, joined with the list of claims."""
 
-
 import nbformat
 import pytest
 
