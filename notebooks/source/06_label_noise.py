@@ -251,17 +251,7 @@ for name, T in {"as trained": 1.0, "Eve": eves}.items():
     print(f"{name}, T {T:.2f}: {probs.amax(dim=1).mean():.1%} sure, {metrics.accuracy(probs, truth):.1%} right; "
           f"{doctor(probs, truth)}")
 
-# %% [markdown]
-# <details><summary>What came out</summary>
-#
-# 3. A doctor has to read all the others. Eve's T fits labels of which three in ten were mixed up;
-# the patients' diagnoses are not.
-#
-# </details>
-#
-# A *verdict* gives the mean difference (confidence minus accuracy) over the five networks, with its 95 % interval. HOLDS: all of it lies below -10 points.
-
-# %% tags=["nbval-check-output"]
+# %% tags=["answer", "nbval-check-output"]
 def left_by_eve(run, seed):
     held, new = run.predictions["cal"], run.predictions["test"]
     wrong = noise(digits(seed).calibration.labels, some, seed).labels
@@ -274,6 +264,14 @@ print(verdicts.judge("06c", "fitted on noisy labels: at least 10 points under-co
                      expect="below", margin=0.1))
 
 # %% [markdown]
+# <details><summary>What came out</summary>
+#
+# 3. A doctor has to read all the others. Eve's T fits labels of which three in ten were mixed up;
+# the patients' diagnoses are not. The *verdict* gives the mean difference (confidence minus accuracy) over the five networks,
+# with its 95 % interval. HOLDS: all of it lies below -10 points.
+#
+# </details>
+#
 # But she knows how the labels became wrong. Let $p$ be a network's probabilities of the true classes. The label that was
 # written down then has the probabilities $pN$. Compare the labels with $pN$: this is **forward correction**.
 #

@@ -39,12 +39,15 @@ FIRST = """\
        .venv/bin/python -m calibkit doctor
 
    The last lines say whether all is there.
-3. Each time: `.venv/bin/python -m jupyterlab {folder}`
+3. Once, so that nobody waits in class: `.venv/bin/jupyter execute {folder}/{first}` trains the
+   networks of this lesson, some minutes, and shows no answer. The same for each other lesson.
+4. Each time: `.venv/bin/python -m jupyterlab {folder}`; open `{first}` first.
 
 On Windows the first line is `py -3 -m venv .venv`, and the others begin with
 `.venv\\Scripts\\python`.
 
-Run the cells of a lesson from the top. Where it says *predict*, write down a number first.
+Do not use *Run All*: it shows every answer. Run one cell at a time from the top (Shift + Enter).
+Where it says *predict*, write down a number before you run the next cell.
 """
 
 
@@ -61,7 +64,7 @@ def student(
     Raises ValueError for a folder that is not empty.
     """
     made = _written(folder, only, lambda _, notebook: without_answers(notebook), with_evidence)
-    first = FIRST.format(folder=Path(folder).resolve().name)
+    first = FIRST.format(folder=Path(folder).resolve().name, first=made[0].name)
     (Path(folder) / START).write_text(first, encoding="utf-8")
     return made
 

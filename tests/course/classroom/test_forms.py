@@ -79,6 +79,9 @@ def test_a_part_of_the_course_links_to_no_other_lesson(tmp_path):
     assert ".ipynb)" not in text
     first = (path.parent / forms.START).read_text(encoding="utf-8")
     assert ".venv/bin/python -m jupyterlab part\n" in first.replace("`", "\n")
+    assert ".venv/bin/jupyter execute part/06_label_noise.ipynb\n" in first.replace("`", "\n")
+    assert "open `06_label_noise.ipynb` first" in first
+    assert "Do not use *Run All*" in first
     guide = (checkout.root() / "notebooks" / "class_guide.md").read_text(encoding="utf-8")
     commands = re.findall(r"^ +(\S+ -m .+)$", first, re.MULTILINE)
     assert len(commands) == 3

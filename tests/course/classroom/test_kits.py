@@ -1,4 +1,4 @@
-"""A kit is whole: 90 minutes, numbers of the lessons alone, nothing left open."""
+"""A kit is whole: at most 90 minutes, numbers of the lessons alone, nothing left open."""
 
 import re
 
@@ -70,11 +70,13 @@ def part(name, heading):
 
 
 @each
-def test_the_plan_has_90_minutes_and_the_slides_in_order_whose_numbers_are_not_typed(name):
+def test_the_plan_fits_90_minutes_and_no_number_of_its_slides_is_typed(name):
     plan = part(name, "Plan")
     assert "estimates" in plan
     rows = re.findall(r"^\| (\d+) \|.*\|\s*([^|]*?)\s*\|$", plan, re.MULTILINE)
-    assert sum(int(minutes) for minutes, _ in rows) == 90
+    minutes = sum(int(minutes) for minutes, _ in rows)
+    assert f"They add up to {minutes}" in plan
+    assert 80 <= minutes <= 90
     shown = [int(number) for _, cell in rows for number in re.findall(r"\d+", cell)]
     assert shown == sorted(shown)
     text = part(name, "Slides")
