@@ -56,10 +56,9 @@ DEVICE = "auto"
 #   the `cal` images. ([Lesson 08](08_temperature.ipynb) is about this.)
 # - **The truth:** the exact posterior.
 #
-# We know how *probable* each answer is to be right: the posterior says it. An answer that is
-# right with probability 0.7 counts as 0.7, in place of 1 if its label says right and 0 if it says wrong. Take a bin of three answers that are 0.7, 0.9
-# and 0.5 likely to be right. Their labels say 1, 1 and 0 today, and may say 1, 1 and 1 tomorrow; the share of right answers jumps from 0.67
-# to 1. The mean of the probabilities, 0.7, stays. The ECE with this mean in place of the share right is the **true calibration error**, without luck.
+# The posterior says how *probable* each answer is to be right. Take a bin of three answers that are right with probability 0.7, 0.9
+# and 0.5. Their labels say 1, 1 and 0 today, and may say 1, 1 and 1 tomorrow: the share of right answers jumps from 0.67
+# to 1. The mean of the probabilities, 0.7, stays. The ECE with this mean in place of the share is the **true calibration error**, without luck.
 
 # %% tags=["drawing"]
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -119,6 +118,7 @@ explorers.keep(explorers.Explorer(
     "set."), "test_images")
 
 # %%
+# by name of the model: by_model, its probabilities; truths, its true error; drawn, the ECEs of many test sets
 for name, probs in by_model.items():
     error = metrics.ece(probs, test.labels)
     print(f"{name}: true error {truths[name]:.1%}; measured on {len(probs):,} images {error:.1%}, "
@@ -163,6 +163,7 @@ fall = []  # of the bias after the cure, from 250 to 4,000 images; one number fo
 for seed in seeds:
     outcome = swept.one(seed=seed)
     posterior, cured = outcome.predictions["test"].posterior, three_models(outcome)["after the cure"]
+    # estimates: the ECEs of many test sets of n images
     few, many = (estimates(posterior, cured, n, seed).mean() for n in (250, 4000))
     fall.append(few - many)
 print(verdicts.judge("M6", "after the cure, the bias is larger with 250 than with 4,000 images", fall))
@@ -174,7 +175,7 @@ print(verdicts.judge("M6", "after the cure, the bias is larger with 250 than wit
 # right with probability c. Draw who is right, measure the ECE, and do it again and again. That is the **chance level**: what a perfect model *with
 # these confidences* measures on so many images.
 #
-# **Your move.** Change n. How many images does the model after the cure need, until its chance level ends below 2 %?
+# **Your move.** Change n. With how many images does the chance level of the model after the cure reach no further than 2 %?
 
 # %%
 n = 1000  # change me
@@ -374,12 +375,12 @@ check.classwise_ece(my_classwise_ece)
 #
 # *Difficulty: hard · importance: medium · 8 minutes, no code*
 #
-# The hospital wants to be able to *see* an error of 2 %. Labels are expensive. With n images the chance level of its model ends below 2 %.
+# The hospital wants to be able to *see* an error of 2 %. Labels are expensive. With n images the chance level of its model reaches up to 2 %.
 # Why is this n too small as a promise to *detect* an error of 2 %?
 #
 # <details><summary>Answer</summary>
 #
-# It answers when a *measured* ECE of 2 % would be above the
+# With this n a *measured* ECE of 2 % lies above the
 # chance level. But a model whose *true* error is 2 % does not always measure 2 %: its ECE scatters too. To detect the
 # error with high probability, the whole histogram of that model must lie beyond the chance level. The probability
 # that a test detects an error is its power; lesson 18 measures it by n. The number also depends on the
@@ -432,7 +433,7 @@ def an_ece(probs, labels, bins=15):
     return ece(torch.as_tensor(probs), torch.as_tensor(labels), bins)
 
 
-print(follows(an_ece))
+print(follows(an_ece))  # the convention that gives the same numbers
 
 # %% [markdown]
 # Your numbers differ? [Why](your_numbers_differ.md).

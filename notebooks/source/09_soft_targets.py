@@ -99,7 +99,7 @@ print("labels of images that look alike:", test.labels[alike].tolist())
 #
 # $$p^* = (1-\alpha)\,q + \frac{\alpha}{K}.$$
 #
-# This is the **optimum** of the loss. Cross-entropy asks for the truth (of one training image that is its label, 100 %); smoothing asks for less. (Some libraries spread
+# This answer is the **optimum** of the loss. Cross-entropy asks for the truth; smoothing asks for less. (Some libraries spread
 # alpha over the *other* classes alone.)
 #
 # ### Exercise: the smoothed loss
@@ -290,8 +290,7 @@ explorers.keep(slider, "soft_targets")
 slider
 
 # %% [markdown]
-# Is Ben at least right that the ECE falls? With this small weight decay it does. With a larger one the network with hard labels is nearly calibrated, and
-# smoothing *raises* the ECE ([evidence](evidence/09_soft_targets.ipynb)).
+# Here the ECE falls with a little smoothing. With a larger weight decay it *rises* ([evidence](evidence/09_soft_targets.ipynb)).
 #
 # ## 3. "Then give it better labels"
 #
@@ -347,7 +346,7 @@ def right_at(a, divided):
     return torch.cat(hits).double().mean().item()
 
 
-for a in (0.0, 0.05, 0.3):
+for a in (0.0, 0.05, 0.3):  # T: the temperatures of the networks
     k = alphas.index(a)
     print(f"alpha {a:g}: T {T[:, k].mean():.2f}; of its answers with about 90 % (85 to 95 %), "
           f"right {right_at(a, False):.0%} as trained, {right_at(a, True):.0%} after T")
@@ -357,9 +356,8 @@ for a in (0.0, 0.05, 0.3):
 #
 # ## The answer
 #
-# **When his network says 90 %, it is right 87 times out of 100, but by luck: his loss asks for too little, the network is surer than its loss asks, and at
-# alpha 0.05 the two faults nearly cancel. With hard labels such answers are right 56 times, with alpha 0.3 they are right 99 times. After one
-# temperature it is 88 to 90 times.**
+# **That 87 of 100 such answers are right, but by luck: his loss asks for too little, his network is surer than its loss asks, and at
+# alpha 0.05 the two faults nearly cancel. With hard labels 56 are right, with alpha 0.3 99; after one temperature 88 to 90.**
 #
 # ## Three things to take away
 #

@@ -204,7 +204,7 @@ for letter, fault in fault_of.items():
 # (The true error is measured with the exact posterior in place of labels. By luck the ECE of a file may lie above it.)
 #
 # - **too sure:** a gap far above zero on both scanners.
-# - **noisy labels:** a gap far *below* zero. The audit sees this symptom, not its cause: much mixup (12) would look alike.
+# - **noisy labels:** a gap far *below* zero. The audit sees this symptom, not its cause.
 # - **two scanners:** hardly any gap on the whole, but one above zero on one scanner and one below on the other.
 # - **rare class:** nothing but one digit, which is seldom predicted, and then more often right than stated.
 # - **leak:** small gaps, and half of the test images stand in the calibration file. Its ECE is smaller than its true error.
@@ -268,9 +268,8 @@ slider = explorers.Explorer(
 explorers.keep(slider, "audit_power")
 
 # %% [markdown]
-# The rare class of section 3 is one of the 42 files without an alarm. A mark needs .05 / 10, a z of 2.8; an alarm here has three checks, .05 / 30, and needs 3.1. The z of its
-# digit lies between: marked, no alarm. So write beside "nothing found"
-# *what would have been found*.
+# In section 3 the 8 of the rare class has a z of -3.0: beyond the 2.8 of ten digits. But an alarm here comes from three checks, so it divides by 3 once more and needs 3.1.
+# This file is one of the 42 of 100 without an alarm. So write beside "nothing found" *what would have been found*.
 #
 # ## 5. Ada, Ben, Eve, and you
 #
@@ -299,8 +298,8 @@ logits, labels = answers(eve, test)
 print(calibkit.audit(scaler.transform(logits), labels))
 
 # %% [markdown]
-# What *you* wrote audits them: the ECE (01), the gap plus and minus 1.96 standard errors (05), the temperature (08), today's z. What you have
-# not kept is the course's own. The `assert` lines compare both with the course's audit.
+# What *you* wrote audits them: the ECE (01), the temperature (08), today's z, and the gap plus and minus 1.96 standard errors (of a lesson that not all have read). What you have
+# not kept is the course's own. The `assert` lines compare ECE and gap with the course's audit.
 
 # %%
 from calibkit.course.mine import ece, fitted_temperature, gap_interval, whose

@@ -99,12 +99,12 @@ explorers.keep(explorers.Explorer(
 # ## 2. Two parts of one score
 #
 # Which number could have told? A proper score (02), such as the Brier score. Let $p$ be the row of an image, $q$ its exact posterior, and $y$
-# its label as a row (1 for the label, 0 elsewhere). The expected squared distance of a random $y_k$ from a fixed $p_k$ is the squared distance of its mean, plus its
-# variance. Here the mean is $q_k$ and the variance $q_k(1-q_k)$, so
+# its label as a row (1 for the label, 0 elsewhere). $y_k$ is random, with mean $q_k$ and variance $q_k(1-q_k)$. Its expected squared distance from $p_k$ is that of
+# its mean, plus its variance:
 #
 # $$E\,\sum_k (p_k - y_k)^2 \;=\; \sum_k (p_k - q_k)^2 \;+\; \sum_k q_k (1 - q_k).$$
 #
-# The first term one avoids by saying $q$, the second nobody can.
+# Who says $q$ avoids the first term. Nobody avoids the second.
 #
 # ### Exercise: the avoidable part
 #
@@ -144,8 +144,8 @@ check.keep(my_avoidable_brier)
 
 # %% [markdown]
 # Eve may repair the outputs with any function from rows to rows, but cannot tell two images with the same row apart. So the best that
-# she can reach is $r$, the mean posterior of all images with the same row. Average the formula over these images: $r$ takes the place of $q$. Then the first
-# term is the **calibration part**: what a recalibration could remove. The second is the **refinement**, $\sum_k r_k(1 - r_k)$. There *low* is good, and no
+# she can reach is $r$, the mean posterior of all images with the same row. Averaged over these images the formula holds with $r$ in place of $q$. Its first
+# term, $\sum_k (p_k - r_k)^2$, is the **calibration part**: what a recalibration could remove. The second, $\sum_k r_k(1 - r_k)$, is the **refinement**. There *low* is good, and no
 # recalibration lowers it.
 #
 # **Predict before you run:** the refinement of the posterior is 0.320. How large is that of A, in which no two images share a row? And that of B?
@@ -187,7 +187,7 @@ print("\n".join(told))
 # %%
 n = 1000  # change me
 
-chosen, labels = test_set(n, SEED)
+chosen, labels = test_set(n, SEED)  # n images of the population, and their labels
 truth = torch.nn.functional.one_hot(labels, 10)
 score_a, score_b = ((model[chosen] - truth).square().sum(dim=1) for model in (model_a, model_b))
 for name, scores in {"A": score_a, "B": score_b, "B minus A": score_b - score_a}.items():
@@ -197,11 +197,13 @@ for name, scores in {"A": score_a, "B": score_b, "B minus A": score_b - score_a}
 
 # %% [markdown]
 # We draw 1,000 labelled images again and again, for three pairs: A and B; the posterior and A; the posterior and a
-# reader with T = 1.1. Each column: on which share of the test sets it names the better one.
+# reader with T = 1.1. Each column: on which share of the test sets it names the better one. (Intervals do where the paired one lies beside 0,
+# or the *separate* ones of the two models do not overlap.)
 #
 # **Predict before you run:** on what share of the test sets does A have a lower ECE than B? And a lower Brier score?
 
 # %% tags=["answer"]
+# reader(T): the probabilities of the posterior after a temperature T
 pairs = {"A against B": (model_a, model_b), "posterior against A": (posterior, model_a),
          "posterior against T = 1.1": (posterior, reader(1.1))}
 columns = ["ECE", "Brier score", "paired interval", "separate intervals"]  # that name the better one

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 21 · Language models: does it know what it knows?
 #
-# **Question.** A small language model, the *writer*, has read 6,000 sentences about people, all of them true. Of those that it writes itself many
-# are false. A second one, the *answerer*, is asked for facts: it is as often right as it is sure, on average. Does it know *which* answers are
+# **Question.** A small language model, the *writer*, has read 6,000 true sentences about people. Many of those that it writes itself
+# are false. A second one, the *answerer*, is asked for facts: on average it is as often right as it is sure. Does it know *which* answers are
 # right? And why does the writer make things up?
 #
 # **Predict before you run:** 30 % of what the writer read is about rare facts. Of 100 sentences that it writes, how many are false? Write down a number,
@@ -47,7 +47,7 @@ DEVICE = "auto"
 #
 # Nobody can say what a large language model could have known. So we invent a world: 9,216 questions about people, and the answer to each is one
 # of 24 cities. Some cities have several names (*istanbul*, *constantinople*). 70 % of the sentences are about 300 common questions, the others
-# about rare ones. The *answerer* learns from a text of its own, in which one sentence in ten names a wrong city (to section 3). The *writer's* text is as long and has no error (section 4).
+# about rare ones. Sections 1 to 3 are about the *answerer*, and its text: one sentence in ten names a wrong city. The *writer* comes in section 4.
 
 # %%
 size, seeds, _ = begin(SCALE, SEED, DEVICE)
@@ -131,8 +131,8 @@ check.keep(my_fact_posterior)
 # %%
 from calibkit.course.mine import fact_posterior
 
-known = torch.as_tensor(fact_posterior(told, 0.1))
-for words, which in cases.items():
+known = torch.as_tensor(fact_posterior(told, 0.1))  # told: how often the text names each city
+for words, which in cases.items():  # the four questions of the picture
     print(f"{words}: the most probable city has {known[which.nonzero()[0, 0]].max():.1%}")
 
 # %% [markdown]
@@ -147,7 +147,7 @@ for words in speaker.written(model, start, facts.VOCABULARY.numbers[facts.END], 
     print(" ".join(facts.VOCABULARY.decode(words[1:])))
 
 # %% [markdown]
-# To ask it something, we let it go on after a question mark. An answer's probability is the product over its words.
+# We ask a question, and the answerer goes on after the question mark. An answer's probability is the product over its words.
 
 # %% tags=["drawing"]
 def asked_about(question):
@@ -188,6 +188,7 @@ print("asked:", " ".join(facts.VOCABULARY.decode(facts.prompts(torch.tensor([que
 
 # %% tags=["answer"]
 question = answers.asked(world, budget.asked, seed=SEED)
+# times: how often the text answers each question
 wordings = answers.by_wording(model, facts.prompts(question, SEED))
 by_meaning = answers.by_meaning(wordings)
 confidence, answer = by_meaning.max(dim=1)
@@ -239,14 +240,14 @@ explorers.Explorer(
 # %%
 first, last, relation = "anna", "bell", "birth"  # change me: facts.FIRST, facts.LAST, facts.RELATIONS
 mine = facts.question_of(first, last, relation)
-wordings, cities = asked_about(mine)
+wordings, cities = asked_about(mine)  # the probability of each wording, and of each city
 best = cities.argmax().item()
 print(f"{next(iter(facts.PLACES[best]))}, {cities[best]:.0%} sure; the text names it {told[mine, best]} of "
       f"{times[mine]} times; exact probability {known[mine, best]:.1%}")
 
 # %% [markdown]
-# A *verdict* gives the mean gap of five new models, as they were trained, with its 95 % interval. HOLDS: all of the interval lies above 0.2. The *control* are questions that
-# the text answers 5 to 19 times: of these it must not hold.
+# A *verdict* gives the mean gap (confidence minus accuracy) of five new models, as trained, with its 95 % interval. HOLDS: all of it lies above 0.2, and
+# that of the `control`, questions that the text answers 5 to 19 times, does not.
 
 # %% tags=["nbval-check-output"]
 def gap(told):  # of five new models, by meaning
@@ -258,10 +259,10 @@ never = "asked what its text never says, the model is surer than right, by 20 po
 print(verdicts.judge("21a", f"new seeds: {never}", gap("0"), than=0.2, control=gap("5"), as_trained=True))
 
 # %% [markdown]
-# Can Eve repair it? She has 1,700 other questions whose answers are known. She fits a temperature, or a *curve* from confidence to accuracy that
-# never falls (isotonic regression). Or the model answers *ten times*, and she counts how often the most frequent city comes.
+# Can Eve repair it? She has 1,700 other questions whose answers are known. She divides the logarithms of the cities' probabilities by a temperature T, or fits a *curve*
+# from confidence to accuracy (beta calibration). Or the model answers *ten times*, and she counts how often the most frequent city comes.
 #
-# **Predict before you run:** which comes nearest to the exact posterior? Does the temperature help?
+# **Predict before you run:** the *error* is the mean distance of the confidence from the exact probability of being right. Which way has the smallest? Does T help?
 
 # %% tags=["answer", "drawing"]
 # your guess first, then run this cell
@@ -292,7 +293,7 @@ print("(five models; error: mean distance of the confidence from the exact proba
 #
 # So it makes up about 23/24 · M of what it writes; what it learned badly comes on top (Kalai and Vempala 2024). How large is M? Let ten
 # sentences tell the facts a a a a b b b b c d. Take out an a: others still tell it. Take out the c: nobody tells it. So 2 of 10 sentences, those whose
-# fact is told *only once*, say something that the others lack: M is about 20 % (Good 1953).
+# fact is told *only once*, are new to the other nine. The next sentence is new to all ten about as often: M is about 20 % (Good 1953).
 #
 # **Predict before you run:** 30 % of the text is about rare questions. Which share of its sentences tells a fact that is told once?
 
@@ -317,6 +318,7 @@ print(f"false: {measured['invented']:.1%} of its sentences; false and about what
 # ## The answer
 
 # %%
+# table: of the five models
 whole = table[table.way == "by meaning"].groupby("told").mean(numeric_only=True)
 print(f"right {whole.accuracy['all']:.0%}, sure {whole.confidence['all']:.0%}; never told: right "
       f"{whole.accuracy['0']:.0%}, sure {whole.confidence['0']:.0%}")
