@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import io
 import pickle
@@ -88,10 +89,10 @@ def mnist(classes: Sequence[str], files: Mapping[str, Path]) -> Parsed:
 
     def split(prefix: str) -> dict[str, Tensor]:
         with tempfile.TemporaryDirectory() as folder:
-            images, labels = (
-                archives.gunzip(files[f"{prefix}-{what}-ubyte.gz"], Path(folder) / what)
-                for what in ("images-idx3", "labels-idx1")
-            )
+            images, labels = (Path(folder, what) for what in ("images-idx3", "labels-idx1"))
+            for plain in (images, labels):
+                packed = files[f"{prefix}-{plain.name}-ubyte.gz"].read_bytes()
+                plain.write_bytes(gzip.decompress(packed))
             return {"inputs": read_image_file(images)[:, None], "labels": read_label_file(labels)}
 
     parts = (("train", "train"), ("test", "t10k"))
@@ -182,7 +183,8 @@ def folders(files: Mapping[str, Path], *, depth: int, pixels: int) -> Parsed:
     The tenth: the names with the smallest SHA-256, which no library's random numbers can change.
     """
     (path,) = files.values()
-    found = sorted(_pictures(path, _is_picture, pixels), key=lambda item: _fingerprint(item[0]))
+    found = list(_pictures(path, _is_picture, pixels))
+    found.sort(key=lambda item: hashlib.sha256(item[0].encode()).digest())
     classes = sorted({name.split("/")[depth] for name, _ in found})
     samples = [(classes.index(name.split("/")[depth]), image) for name, image in found]
     tenth = len(samples) // 10
@@ -214,10 +216,6 @@ def _is_picture(name: str) -> bool:
 
 def _last(name: str) -> str:
     return name.rsplit("/", 1)[-1]
-
-
-def _fingerprint(name: str) -> bytes:
-    return hashlib.sha256(name.encode()).digest()
 
 
 def _array(content: bytes) -> Tensor:

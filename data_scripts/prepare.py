@@ -13,7 +13,7 @@ from pathlib import Path
 
 from calibkit.lab.data import prepared
 from data_scripts import fetch
-from data_scripts.source import ArchiveError, Columns, FetchError, FullError, Source
+from data_scripts.source import ArchiveError, Columns, FullError, Source
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # no room, no quota, no file of this size
 LEFTOVER = 24 * 3600  # seconds after which the folder of a killed run is swept away
@@ -98,8 +98,6 @@ def _build(source: Source, files: Mapping[str, Path], hashes: Mapping[str, str],
     try:
         classes, splits = source.parse(files)
         prepared.write(new, _checked(source, splits), classes, facts)
-    except (ArchiveError, FetchError):
-        raise
     except Exception as error:  # of any type: these are the bytes of strangers
         if full := _full(error):
             raise full from None
@@ -118,10 +116,7 @@ def _checked(
         found[split] = len(next(iter(columns.values())))
         yield split, columns
     if source.sizes and found != dict(source.sizes):
-        raise ArchiveError(
-            f"{source.name} should have {dict(source.sizes)}, its files hold {found}; "
-            f"nothing was placed"
-        )
+        raise ArchiveError(f"it should have {dict(source.sizes)}, its files hold {found}")
 
 
 def _full(error: BaseException | None) -> OSError | None:

@@ -117,17 +117,17 @@ def iwslt14(files: Mapping[str, Path]) -> Parsed:
     def splits() -> Iterator[tuple[str, dict[str, list[str]]]]:
         tagged = {lang: _untagged(found[f"train.tags.de-en.{lang}"]) for lang in LANGUAGES}
         pairs = aligned_lines(tagged)
-        for split, held in (("train", False), ("validation", True)):
-            kept = [(i + 1) % VALIDATION_EVERY == 0 for i in range(len(pairs["de"]))]
-            yield (
-                split,
-                {
-                    lang: [line for line, out in zip(pairs[lang], kept, strict=True) if out == held]
-                    for lang in LANGUAGES
-                },
-            )
+        last, train = VALIDATION_EVERY - 1, {lang: [*lines] for lang, lines in pairs.items()}
+        for lines in train.values():
+            del lines[last::VALIDATION_EVERY]
+        yield "train", train
+        yield "validation", {lang: rows[last::VALIDATION_EVERY] for lang, rows in pairs.items()}
         yield "test", aligned_lines({
-            lang: "\n".join(_segments(found[f"IWSLT14.{talk}.de-en.{lang}.xml"]) for talk in TALKS)
+            lang: "\n".join(
+                " ".join(html.unescape(text).split())
+                for talk in TALKS
+                for text in SEGMENT.findall(found[f"IWSLT14.{talk}.de-en.{lang}.xml"])
+            )
             for lang in LANGUAGES
         })  # fmt: skip
 
@@ -138,7 +138,3 @@ def _untagged(content: str) -> str:
     """Sentences, titles and descriptions; other tagged lines say who spoke and where it is."""
     lines = (line.strip() for line in content.split("\n"))
     return "\n".join(TITLE.sub("", line).strip() for line in lines if not META.match(line))
-
-
-def _segments(content: str) -> str:
-    return "\n".join(" ".join(html.unescape(text).split()) for text in SEGMENT.findall(content))
