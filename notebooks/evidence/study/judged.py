@@ -19,7 +19,7 @@ import pandas as pd
 
 from calibkit.course import checkout, claims, verdicts
 from calibkit.course.experiments import tables as tables_of
-from study import cures, factorial, night_runs, register
+from study import cures, factorial, night_runs, register, stored_runs
 
 NAME = "verdicts.csv"
 WAITING = "not run yet"  # in place of a word
@@ -110,15 +110,33 @@ def _table(name: str, part: str) -> pd.DataFrame:
     return rows.set_index(keys) if part == "judged" else rows
 
 
-def on_photographs(row, ways, listed) -> np.ndarray:
+def on_photographs(row, ways, listed, decay: float | None = None) -> np.ndarray:
     """The measure of the best of these ways, chosen on the calibration photographs of all seeds."""
     part = "scaled" if row.state == "after T" else "test"
-    return _best(row, ways, listed)[f"{part}_{row.measure.lower()}"].to_numpy()
+    return _best(row, ways, listed, decay)[f"{part}_{row.measure.lower()}"].to_numpy()
 
 
-def _best(row, ways, listed) -> pd.DataFrame:
+def _best(row, ways, listed, decay: float | None = None) -> pd.DataFrame:
     losses = [loss for way in ways for loss in listed.photographs[way]]
-    return cures.best(night_runs.table(), losses, cures.CHOSEN_BY[row.state == "after T"])
+    runs = night_runs.table()
+    runs = runs if decay is None else runs[runs.decay == decay]
+    return cures.best(runs, losses, cures.CHOSEN_BY[row.state == "after T"])
+
+
+def by_decay(row: register.Comparison, listed: register.Register) -> dict[float, str]:
+    """The word with both sides at one weight decay, for each decay that is stored."""
+    if row.stored:
+        found = {
+            one: stored_runs.numbers(row.stored, one) for one in stored_runs.decays(row.stored)
+        }
+    elif row.way and row.data == "photographs":
+        decays = listed.data["photographs"]["decays"]
+        found = {one: on_photographs(row, row.way, listed, one) for one in decays}
+        found = {one: x - on_photographs(row, row.rival, listed, one) for one, x in found.items()}
+    else:
+        return {}
+    how = {"expect": row.expect, "than": row.than, "size": row.size, "level": listed.level}
+    return {one: register.judge(x, row.margin, **how).word for one, x in found.items()}
 
 
 def one_temperature() -> tuple[np.ndarray, float]:
@@ -193,10 +211,13 @@ def judged(row: register.Comparison, listed: register.Register) -> dict[str, Any
         told, rule = register.judge(numbers, row.margin, **how), "98.75 % interval"
     elif row.was:
         told = _again(row, old, **how)
+        stored = ROUNDED if hangs(row, old, **how) else PRINTED
+        if row.stored:
+            told = register.judge(stored_runs.numbers(row.stored), row.margin, **how)
+            stored = "each seed"
         narrow = _again(row, old, **{**how, "level": old.level})
         rule = "one margin" if narrow.word == told.word else "98.75 % interval"
         rule = "" if SAME.get(old.word) == told.word else rule
-        stored = ROUNDED if hangs(row, old, **how) else PRINTED
     else:
         numbers = values(row, listed)
         if row.data == "photographs":
@@ -205,6 +226,9 @@ def judged(row: register.Comparison, listed: register.Register) -> dict[str, Any
             told = register.judge(numbers, row.margin, **how)
     new = {"word": WAITING} if told is None else asdict(told)
     new["ends"] = ends(row, listed) if row.way and told else ""
+    new["excluded"] = told is not None and register.excluded(told, row.margin, **how)
+    words = by_decay(row, listed)
+    new["decays"] = "; ".join(f"{decay:g}: {word}" for decay, word in words.items())
     new["stored"] = stored
     before = {f"old {name}": getattr(old, name) for name in ("word", "mean", "low", "high") if old}
     return about | new | before | {"rule": rule}

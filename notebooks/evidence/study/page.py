@@ -9,6 +9,7 @@ figures, from notebooks/results/verdicts.csv and the register.
 from __future__ import annotations
 
 import itertools
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,7 +23,7 @@ from calibkit.course import checkout, claims
 from calibkit.course.verdicts import interval
 from calibkit.pictures import palette
 from study import register
-from study.judged import FRESH, NAME, ROUNDED, SEEN, WAITING, counts, over_epochs
+from study.judged import FRESH, NAME, ROUNDED, SEEN, WAITING, over_epochs
 
 START, END = "<!-- the register -->", "<!-- end of the register -->"
 BRIEF, END_BRIEF = "<!-- in brief -->", "<!-- end of the brief -->"
@@ -37,7 +38,7 @@ LOOKS = {
 }
 BESIDE = {  # claims of cures beside cross-entropy
     "T2": "smoothing", "T3": "penalty", "T4": "MMCE", "T4b": "Brier", "F5": "focal loss",
-    "X1": "mixup",
+    "X1": "mixup", "X5": "mixup",
 }  # fmt: skip
 FAMILIES = (  # a row of the figure against the epochs each
     ("smoothing", "penalty", "mixup", "mixup of inputs"),
@@ -45,6 +46,7 @@ FAMILIES = (  # a row of the figure against the epochs each
     ("MMCE, plain", "MMCE, weighted", "Brier"),
 )
 NAMED = {"digits": "Digits", "text": "Notes", "parts": "Parts", "photographs": "Photographs"}
+ALL_CHOSE = "largest decay: 3 of 3"  # on photographs: said once, in `tally`
 WIDE = 30  # margins, beyond which a mark stands at the edge
 
 
@@ -158,20 +160,27 @@ def measured(row: pd.Series) -> str:
 def words(rows: pd.DataFrame) -> str:
     """The comparisons of a claim in one state: "digits: HOLDS; photographs: OPEN".
 
-    With the measure where the comparisons have several, and beside the word its `marks`.
+    With the measure where it is not the ECE, and beside the word its `marks`.
     """
-    many = rows.measure.nunique() > 1
+    alike = rows.measure.nunique() == 1
     told = []
     for row in rows.itertuples():
-        name = row.about if row.measure in row.about or not many else f"{row.about}, {row.measure}"
-        told.append(f"{name}: {row.word}{marks(row)}")
-    return "; ".join(told) or claims.NONE
+        name = row.about if alike or row.measure in row.about else f"{row.about}, {row.measure}"
+        told.append(f"{name}: {word(row)}{marks(row)}")
+    plain = not alike or rows.measure.iloc[0] in ("ECE", *rows.about.str.cat(sep=" ").split())
+    return ("" if plain else f"*{rows.measure.iloc[0]}* ") + "; ".join(told) or claims.NONE
+
+
+def word(row) -> str:
+    """The word, and after an OPEN one whether the interval leaves no such effect as is claimed."""
+    return f"{row.word}, not as claimed" if row.excluded else row.word
 
 
 def marks(row) -> str:
-    """What limits a word: an end of strengths or decays that two in five seeds chose; rounding.
+    """What limits a word: an end of strengths or decays that two in five seeds chose; other decays.
 
-    The strength is named where it was chosen on digits or notes by four in five.
+    The strength is named where it was chosen on digits or notes by four in five. Other decays:
+    those at which the word is another one; and rounding.
     """
     told = ["rounding may decide"] if row.stored == ROUNDED else []
     for end in filter(None, row.ends.split("; ")):
@@ -179,9 +188,21 @@ def marks(row) -> str:
         many, seeds = map(int, counted.split(" of "))
         strength, _, which = name.rpartition(", the ")
         plain = row.data == "photographs" or ", gamma" in strength or many < 0.8 * seeds
-        if many >= 0.4 * seeds:
+        if many >= 0.4 * seeds and end != ALL_CHOSE:
             told.append(which if plain or not strength else f"{strength}, {which}")
+    others: dict[str, list[str]] = {}
+    for decay, other in at_decays(row).items():
+        others.setdefault(other, []).append(decay)
+    others.pop(row.word, None)
+    told += [f"at {', '.join(decays)}: {other}" for other, decays in others.items()]
     return f" ({'; '.join(told)})" if told else ""
+
+
+def at_decays(row) -> dict[str, str]:
+    """By weight decay, as "5e-4", the word with both sides at it; where that is stored."""
+    told = (one.split(": ") for one in filter(None, row.decays.split("; ")))
+    plain = {"0e+00": "0", "5e-04": "5e-4", "5e-03": "5e-3"}
+    return {plain[f"{float(decay):.0e}"]: other for decay, other in told}
 
 
 def brief(rows: pd.DataFrame, shown: pd.DataFrame, listed: Sequence[register.Claim]) -> str:
@@ -189,60 +210,81 @@ def brief(rows: pd.DataFrame, shown: pd.DataFrame, listed: Sequence[register.Cla
 
     shown: of `over_epochs`, of digits.
     """
+    held = register.read().data
+    cured = rows[(rows.state == "after T") & (rows.measure == "NLL")]
 
-    def after(data: str, word: str) -> str:
-        own = rows[(rows.data == data) & (rows.state == "after T") & (rows.word == word)]
-        told = own[own.claim.isin(BESIDE) & (own.measure == "NLL")]
-        ends = [f" [{number(row.low)}, {number(row.high)}]" for row in told.itertuples()]
-        ends = ends if word == "OPEN" else [""] * len(told)
-        rows_of = zip(told.claim, told.estimate, ends, strict=True)
-        return (
-            ", ".join(f"{BESIDE[one]} {number(value)}{end}" for one, value, end in rows_of)
-            or "none"
-        )
+    def line(name: str, own: pd.DataFrame) -> str:
+        cells = []
+        for said in ("HOLDS", "WITHIN", "OPEN", "REVERSED"):
+            found = own[own.word == said]
+            told = (
+                f"{BESIDE[one.claim]} {number(one.estimate)}"
+                + f" [{number(one.low)}, {number(one.high)}]" * (said == "OPEN")
+                for one in found.itertuples()
+            )
+            cells.append("; ".join(told) or "none")
+        return f"| {name} | {' | '.join(cells)} |"
 
-    epochs = register.read().data["digits"]["epochs"]
-    last = shown[(shown.epochs == epochs) & (shown.state == "after T")]
-    control = number(last[last.way == "mixup of inputs"].difference.mean())
-    text = rows[(rows.claim == "X5") & (rows.state == "after T") & (rows.word != WAITING)]
-    on_text = "; ".join(
-        f"{row.about} {number(row.estimate)} ({row.seeds} seeds), {row.word}" + marks(row)
-        for row in text.itertuples()
-    )
+    groups = cured[cured.claim.isin(BESIDE)].groupby("about", sort=False)
+    lines = [line(f"{about}, {own.seeds.iloc[0]} seeds", own) for about, own in groups]
+    about = "\n".join(f"*{NAMED[name]}*: {one['about']}." for name, one in held.items())
     waiting = ", ".join(dict.fromkeys(rows[rows.word == WAITING].claim))
     waiting = f" Not run yet in part:\n{waiting}." if waiting else ""
     prepared = [f"{claim.id} ({claim.says})" for claim in listed if claim.tested == "prepared"]
-    held = register.read().data
-    about = "\n".join(f"*{NAMED[name]}*: {one['about']}." for name, one in held.items())
-    return f"""{about}
+    narrow = sum(claim.tested == "narrower" for claim in listed)
+    short = sum("schedule" in _short(claim.left) for claim in listed)
+    return f"""**Which cures help once every network has a temperature?** NLL after T minus
+cross-entropy's (accuracy counts, too), each side with the strength, form and weight decay of least
+NLL on other data; margin .02.
 
-**Which cures help once all networks have a temperature?** NLL minus cross-entropy's, each side with
-the strength, form and weight decay of least NLL on other data. (The NLL counts accuracy, too.)
-Digits, ten seeds, {epochs} epochs: better by more than the margin of .02:
-{after("digits", "HOLDS")}; within it: {after("digits", "WITHIN")};
-worse: {after("digits", "REVERSED")}.
-Photographs, three seeds, one to three strengths: within it: {after("photographs", "WITHIN")};
-open: {after("photographs", "OPEN")}.
-Text, mixup of word vectors (SST-2: one strength, .2): {on_text}.
-A control, *mixup of inputs* (blended images whose labels stay whole), has {control} on
-digits: a mean, without a verdict.
+| data | helps | no difference | undecided | harms |
+|---|---|---|---|---|
+{chr(10).join(lines)}
 
-**What does longer training change?** Digits, ten seeds: means less cross-entropy's, each way at
-the setting of least NLL (not of least ECE); **bold**: the whole 98.75 % interval is beyond the
-margin (ECE .01, NLL .02); not bold is what is undecided or within it
-([figure](images/claims_epochs_digits.svg)).
+**What does longer training change?** {told_of_epochs(shown)}
 
-{over_time(shown)}
+**What was not tested?** Never run: {"; ".join(prepared)}.{waiting} {narrow} of {len(listed)} claims
+were tested *narrower* than their source, {short} of them with fewer epochs: photographs had 15,
+where the papers have 160 to 500.
 
-From 60 epochs on the tuned cross-entropy's own ECE is so small that little is left to gain.
+{about}
 
-**What was not tested?** Never run: {"; ".join(prepared)}.{waiting}
-Cures on photographs had 15 epochs, where the papers have 160 to 350, one network and
-three seeds."""
+Each way on digits less cross-entropy, at the setting of least NLL: **bold**, surely beyond the
+margin; with a ?, undecided; else within it ([figure](images/claims_epochs_digits.svg)).
+
+{over_time(shown)}"""
+
+
+def told_of_epochs(shown: pd.DataFrame) -> str:
+    """In sentences: cross-entropy's own measures, and how many ways lie beyond it, by epochs."""
+    margins = register.read().margins
+    few, *_, many = sorted(shown.epochs.unique())
+    own, better, worse = [], [], []
+    for (state, measure), part in shown[shown.way != "cross-entropy"].groupby(
+        ["state", "measure"], sort=False
+    ):
+        first, last = (part[part.epochs == one] for one in (few, many))
+        start, end = (f"{one.rival.mean():.3f}".lstrip("0") for one in (first, last))
+        own.append(f"{measure} {state} from {start} to {end}")
+        ends = [
+            np.array([interval(x, level=0.9875)[1:] for _, x in one.groupby("way").difference])
+            for one in (first, last)
+        ]
+        margin = margins[measure]
+        better.append(f"{measure} " + ", then ".join(str((x[:, 1] < -margin).sum()) for x in ends))
+        worse.append(f"{measure} " + ", then ".join(str((x[:, 0] > margin).sum()) for x in ends))
+    return (
+        f"From {few} to {many} epochs cross-entropy goes in its {', in '.join(own)}. Of "
+        f"{len(ends[0])} other ways, surely better than it: {'; '.join(better)}; surely worse: "
+        f"{'; '.join(worse)}."
+    )
 
 
 def over_time(shown: pd.DataFrame) -> str:
-    """Markdown: a way's mean difference by state and epochs, bold where its interval is beyond."""
+    """Markdown: a way's mean difference by state and epochs.
+
+    Bold where its interval is beyond the margin, plain where within, with a ? where undecided.
+    """
     margins = register.read().margins
     cells: dict[str, list[str]] = {"cross-entropy itself": []}
     columns = []
@@ -253,33 +295,65 @@ def over_time(shown: pd.DataFrame) -> str:
         for way, differences in rivals.groupby("way", sort=False).difference:
             mean, low, high = interval(differences, level=0.9875)
             beyond = max(low, -high) > margins[measure]
-            told = number(mean)
-            cells.setdefault(way, []).append(f"**{told}**" if beyond else told)
+            within = max(high, -low) < margins[measure]
+            told = f"**{number(mean)}**" if beyond else number(mean) + "?" * (not within)
+            cells.setdefault(way, []).append(told)
     lines = [f"| {' | '.join(['epochs', *columns])} |", "|---" * (len(columns) + 1) + "|"]
     return "\n".join(lines + [f"| {' | '.join([way, *row])} |" for way, row in cells.items()])
 
 
+def tally(rows: pd.DataFrame) -> str:
+    """Markdown: how often each word was given, by state and measure."""
+    heads = ("HOLDS", "WITHIN", "OPEN", "OPEN, not as claimed", "REVERSED")
+    order = ["as trained", "after T", "without T"]
+    lines = [f"| comparisons | {' | '.join(heads)} |", "|---" * (len(heads) + 1) + "|"]
+    kinds = rows.measure.where(rows.measure.isin(["ECE", "NLL"]), "other measures")
+    parts = rows.groupby([rows.state.replace("", "without T"), kinds])
+    for (state, kind), part in sorted(parts, key=lambda one: (order.index(one[0][0]), one[0])):
+        many = pd.Series([word(row) for row in part.itertuples()]).value_counts()
+        counted = " | ".join(str(many.get(head, 0)) for head in heads)
+        lines.append(f"| {state}, {kind} | {counted} |")
+    stored = rows[rows.decays.str.contains(";")]
+    moved = [len(set(at_decays(row).values())) > 1 for row in stored.itertuples()]
+    end = (rows.rule == SEEN) & rows.ends.str.contains(ALL_CHOSE)
+    sets = [(rows.rule == rule).sum() for rule in (FRESH, SEEN)]
+    lines += [
+        "",
+        f"{sets[0]} of the {len(rows)} compare ways of training with fresh seeds, {sets[1]} on "
+        f"photographs ({end.sum()} at the largest decay), {len(rows) - sum(sets)} are statements "
+        f"of the evidence. Runs at several weight decays are stored for {len(stored)}, on "
+        f"photographs: the word changes with the decay in {sum(moved)}.",
+    ]
+    return "\n".join(lines)
+
+
 def overview(rows: pd.DataFrame, listed: Sequence[register.Claim]) -> str:
     """Markdown: a row a claim."""
-    head = ["claim", "in plain words", "tested", "as trained", "after T", "without T"]
+    head = ["claim", "in plain words", "tested; lacks", "as trained", "after T", "without T"]
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for claim in listed:
         own = rows[rows.claim == claim.id]
         cells = [words(own[own.state == state]) for state in ("as trained", "after T", "")]
-        tested = f"{claim.tested}; left: {claim.left}" if claim.left else claim.tested
+        left = _short(claim.left)
+        tested = f"{claim.tested}; {left}" if left else claim.tested
         lines.append(f"| {' | '.join([claim.id, claim.says, tested, *cells])} |")
     return "\n".join(lines)
 
 
+def _short(left: str) -> str:
+    return re.sub(r"\d+ of \d+ epochs( on photographs)?", "schedule", left)
+
+
 def compared(rows: pd.DataFrame) -> str:
     """Markdown: a row a comparison, with what was said before and the rule that changed it."""
-    head = ["claim", "comparison", "word", "mean [98.75 %]", "seeds", "at an end", "would decide"]
-    head += ["numbers of", "older word", "older mean", "rule that changed it"]
+    head = ["claim", "comparison", "word", "mean [98.75 %]", "seeds", "at decay", "at an end"]
+    head += ["would decide", "numbers of", "older word", "older mean", "rule that changed it"]
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for _, row in rows.iterrows():
         older = "" if pd.isna(row["old mean"]) else number(row["old mean"])
-        cells = [row.claim, row.comparison, row.word, measured(row), row.seeds, row.ends, row.more]
-        cells += [row.stored, row["old word"], older, row.rule]
+        at = "; ".join(f"{decay}: {word}" for decay, word in at_decays(row).items())
+        cells = [row.claim, row.comparison, word(row), measured(row), row.seeds, at, row.ends]
+        cells += [row.more, row.stored, row["old word"], older, row.rule]
         shown = [claims.NONE if pd.isna(one) or one == "" else str(one) for one in cells]
         lines.append(f"| {' | '.join(shown)} |".replace(".0 |", " |"))
     return "\n".join(lines)
@@ -288,7 +362,7 @@ def compared(rows: pd.DataFrame) -> str:
 def stored() -> pd.DataFrame:
     whole = dict.fromkeys(("seeds", "more"), "Int64")
     rows = pd.read_csv(checkout.results() / NAME, dtype=whole)
-    return rows.fillna({"state": "", "rule": "", "ends": ""})
+    return rows.fillna({"state": "", "rule": "", "ends": "", "decays": ""})
 
 
 def pages(rows: pd.DataFrame, listed: Sequence[register.Claim], page: str) -> dict[str, str]:
@@ -298,17 +372,14 @@ def pages(rows: pd.DataFrame, listed: Sequence[register.Claim], page: str) -> di
     short = brief(rows, over_epochs("digits", register.read()), listed)
     head, rest = before.partition(BRIEF)[0], before.partition(END_BRIEF)[2]
     before = f"{head}{BRIEF}\n\n{short}\n\n{END_BRIEF}{rest}"
-    chosen = rows.rule.isin([FRESH, SEEN])
-    fresh, seen = (counts(rows[rows.rule == rule]) for rule in (FRESH, SEEN))
-    tally = f"Ways of training, fresh seeds: {fresh}. On photographs: {seen}. "
-    tally += f"Statements of the evidence on seeds that had been seen: {counts(rows[~chosen])}."
-    told = f"{START}\n\n{tally}\n\n{overview(rows, listed)}\n\n{END}"
+    told = f"{START}\n\n{tally(rows)}\n\n{overview(rows, listed)}\n\n{END}"
     head = (
         "# Every comparison of the register\n\n[Claims](claims.md) has them in one line a claim. "
         "*At an end*: in so many seeds the first or the last strength or weight decay that was "
         "tried had the least NLL, so that a better one may lie beyond. *Would decide*: so many "
         "seeds, were mean and spread as they are. *Numbers of*: each seed, or a printed line of "
-        "three decimals where no values of the seeds are stored. *Older*: what the word "
+        "three decimals where no values of the seeds are stored. *At decay*: the word with both "
+        "sides at that weight decay, where runs at it are stored. *Older*: what the word "
         "and the mean were before the register, and the rule that changed the word.\n\n"
     )
     return {PAGE: before + told + after, COMPARED: f"{head}{compared(rows)}\n"}

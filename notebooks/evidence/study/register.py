@@ -17,7 +17,7 @@ import bisect
 import math
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +38,9 @@ class Comparison:
     """A row of the register.
 
     way, rival: ways of training; of each side the best setting is compared. lesson and was: in
-    their place a statement of an older experiment. before: the older statement that it replaces.
-    size: None where the source claims none. about: its name beside others of the claim.
+    their place a statement of an older experiment. stored: where its numbers lie, as `stored_runs`
+    has it. before: the older statement that it replaces. size: None where the source claims none.
+    about: its name beside others of the claim.
     """
 
     claim: str
@@ -54,6 +55,7 @@ class Comparison:
     rival: tuple[str, ...] = ("cross-entropy",)
     lesson: str = ""
     was: str = ""
+    stored: Mapping[str, Any] = field(default_factory=dict)
     before: str = ""
     about: str = ""
 
@@ -185,6 +187,21 @@ def judge(
     ends = interval(values, level=validate.level(level))
     rule = _rule(margin, expect, than, size)
     return _judged(rule, ends, len(values), level)
+
+
+def excluded(told: Judged, margin: float, **how: Any) -> bool:
+    """Whether an interval leaves no effect as large as the claim wants it, though it is OPEN.
+
+    how: as `judge` takes it.
+
+    >>> excluded(judge([-0.012, -0.008, 0.0], 0.01, level=0.9), 0.01)
+    True
+    """
+    rule = _rule(margin, how.get("expect", "above"), how.get("than", 0.0), how.get("size"))
+    size = margin if rule.size is None else rule.size
+    if told.word != "OPEN" or rule.expect == "within":
+        return False
+    return told.low > rule.than - size if rule.expect == "below" else told.high < rule.than + size
 
 
 def judge_again(
