@@ -16,7 +16,7 @@ from calibkit.auditing.guesses import (
     of_what,
     truth,
 )
-from calibkit.auditing.names import DECISIONS, parts, short
+from calibkit.auditing.names import decides, short
 from calibkit.auditing.questions import Options, Unclear, joined
 from calibkit.auditing.scores import SOME, slices
 from calibkit.auditing.sets import FEW, area, strange
@@ -40,8 +40,7 @@ def own_predictions(right: np.ndarray, table, roles, options: Options) -> None:
     label, other = "the predictions", []
     if roles is not None:
         label = repr(short(roles.label))
-        other = [c for c in decisions(table, roles.label, roles.scores)
-                 if not parts(c) & DECISIONS]  # fmt: skip
+        other = [c for c in decisions(table, roles.label, roles.scores) if not decides(c)]
     raise Unclear(
         f"the labels in {label} are what the scores say in every one of {len(right)} rows: are "
         f"they the model's own predictions? Name the truth with --label, or --labels FILE; if they "

@@ -226,7 +226,10 @@ def _with_label(
                 f"one of them with --scores"
             )
     open_ = len(scores) == 1 and options.positive is None
-    if options.kind == "confidence" or options.predicted is not None or (mark and open_):
+    answers = options.kind == "confidence" or options.predicted is not None or (mark and open_)
+    if open_ and not answers and names.judged(label[0], _class_words(table, label)):
+        raise guesses.right_or_event(table, label, scores[0], options)
+    if answers:
         return Roles(label, scores, options.predicted, True)
     confident = bare(scores[0]) in names.CONFIDENCES
     if marks and open_:
@@ -291,7 +294,9 @@ def _class_words(table: Table, label: list[str]) -> set[str]:
 def _sets(table: Table, label: list[str], left: list[str]) -> list[list[str]]:
     """Sets of columns that are called after the labels, and arrays of scores."""
     arrays, flat = [a for a in table.arrays(left) if a != label], table.flat(left)
-    named = sets.families(table, flat, _class_words(table, label), strict=True)
+    words = _class_words(table, label)
+    named = sets.families(table, flat, words, strict=True)
+    named = named or sets.families(table, flat, words - {names.mark_of(words)}, strict=True)
     named = list(filter(sets.known, arrays)) + (named or sets.regular(table, flat))
     return named or (arrays if len(arrays) == 1 == len(table.blocks) else [])
 
@@ -364,7 +369,11 @@ def _of_classes(
         place = place if yes is None else {"1": classes.index(yes), "0": 1 - classes.index(yes)}
         unknown = sorted(set(words) - set(place))
     if unknown:
-        raise guesses.which_classes(words, classes, unknown, matrix, kind)
+        asked = guesses.which_classes(words, classes, unknown, matrix, kind)
+        mark = names.mark_of(set(words))
+        if words.nunique() - 1 <= count:
+            asked = guesses.marked(asked, mark, matrix, {})
+        raise asked
     labels = words.map(place).to_numpy(np.int64)
     if count == 2:
         checks.sorted_scores(matrix, labels, roles, table, options)
@@ -377,7 +386,16 @@ def _of_classes(
     shown = own if options.classes and counts == [True, False] else classes
     form: Kind = "logits" if kind in ("logits", "logprobs") else "probs"
     note = f"classes: {short(pairs)}" if stated else ""
+    if count == 2 and _event_first(classes):
+        matrix, labels, shown = matrix[:, ::-1], 1 - labels, shown[::-1]
     return Predictions(matrix, labels, form, names=list(shown), note=note)
+
+
+def _event_first(classes: list[str]) -> bool:
+    """Whether of two classes the first is the event: 1 before 0, yes before no, 2 before 1."""
+    if all(re.fullmatch(r"[+-]?\d+", one) for one in classes):
+        return int(classes[0]) > int(classes[1])
+    return _positive(classes) == classes[0]
 
 
 def _of_one(
@@ -397,11 +415,9 @@ def _of_one(
             raise ValueError(f"--positive must be one of the labels {values[:8]}, got {wanted!r}")
         positive = like[0]
     elif len(values) > 2:
-        raise guesses.of_what(
-            table, roles.label, column,
-            f"there is one column of scores, {column!r}, but the labels have {len(values)} values, "
-            f"{', '.join(values[:6])}",
-        )  # fmt: skip
+        why = f"there is one column of scores, {column!r}, but the labels have {len(values)} "
+        why += f"values, {', '.join(values[:6])}"
+        raise guesses.of_what(table, roles.label, column, why)
     elif positive is None:
         raise guesses.of_what(table, roles.label, column, f"labels are {' and '.join(values)}")
     labels = (words == positive).to_numpy().astype(np.int64)
@@ -440,6 +456,10 @@ def _answers(
     if decided is None:
         folded = words.str.casefold()
         unknown = sorted(set(folded) - {*names.POSITIVE, *names.NEGATIVE})
+        if len(unknown) == 1 and folded.nunique() == 3:
+            mark = words[folded == unknown[0]].iloc[0]
+            why = f"labels must say whether a row is right, and are {words.unique().tolist()}"
+            raise guesses.marked(Unclear(why), mark, matrix, {})
         if unknown:
             raise ValueError(
                 f"labels must say whether a row is right, by 0 and 1 or yes and no, got "

@@ -65,7 +65,7 @@ def search(
         fits = [(rank, own, *fit) for rank, own, fit in tried if fit is not None]
         called = bare(label[0])
         usual = names.LABELS.index(called) if called in names.LABELS else len(names.LABELS)
-        decides = bool(parts(label[0]) & names.DECISIONS)
+        decides = names.decides(label[0])
         for rank, own, evidence, _ in fits:
             odd = not all(parts(c) & names.KINDS["probs"] for c in own)
             odd = bare(own[0]) not in USUAL if len(own) == 1 else odd
@@ -78,7 +78,10 @@ def _fit(
     table: Any, label: list[str], own: list[str], words: pd.Series, values: list[str]
 ) -> tuple[float, bool] | None:
     """How well labels and scores fit, and whether the labels follow from the scores."""
-    matrix = matrix_of(table, own)
+    matrix, mark = matrix_of(table, own), names.mark_of(values)
+    if mark and (len(own) == 1 or len(values) > len(own)):
+        values = [value for value in values if value != mark]
+        words = words.where(words != mark)
     good = np.isfinite(matrix).all(1) & words.notna().to_numpy()
     matrix, mine = matrix[good], words.to_numpy()[good]
     if len(matrix) < 4 or len(values) < 2 or len(values) > len(own) > 1:
@@ -216,7 +219,7 @@ def decisions(table: Any, label: list[str], scores: list[str]) -> list[str]:
             continue
         own = words_of(table, [column])
         said = set(own.dropna())
-        called = bool(parts(column) & names.DECISIONS) and not parts(column) & names.BESIDE
+        called = names.decides(column) and not parts(column) & names.BESIDE
         same = 1 < len(said) <= len(values) + 1 and len(said & values) >= min(2, len(values))
         so_called = (called or parts(column) & {"label", "class"}) and len(said) == len(values) > 1
         if (same and called) or so_called or (len(said) > 1 and _agree(words, own)):
@@ -241,13 +244,12 @@ def of_what(table: Any, label: list[str], score: str, why: str, **more: Any) -> 
         f": of which of them is {score!r}? Say it with --positive, or with --predicted COLUMN if "
     )
     why += "it is the confidence of a prediction"
-    right = len(values) == 2 and {*map(str.casefold, values)} <= {*names.POSITIVE, *names.NEGATIVE}
-    if right and not able and bare(score) in names.CONFIDENCES:
-        why += f"; if {label[0]!r} says whether an answer is right, --kind confidence"
-        if {*values} != {"0", "1"}:  # words: of what, the name says
-            judged = parts(label[0]) & names.JUDGED or "correct" in map(str.casefold, values)
-            how = more | {"label": label, "kind": "confidence"}
-            return Unclear(why, *([("", how)] if judged else []))
+    mark = names.mark_of(values) if len(values) == 3 else None
+    if mark:
+        event = [v for v in values if v != mark and v.casefold() in names.POSITIVE]
+        how = [{"positive": v} for v in event if mark == "-1"]
+        one = Unclear(why, *((f"{score!r} is of {h['positive']!r} of three", more | h) for h in how))
+        return marked(one, mark, own, more)
     best, ways = meaning(table, score, label, able), []
     sides = sorted((area(own, (words == value).to_numpy()), value) for value in values)
     for (found, z), value in sides if len(values) == 2 else []:  # the likelier last
@@ -292,6 +294,33 @@ def right_or_class(mark: str, own: list[str]) -> Unclear:
     if len(own) == 2:
         ways.insert(0, (f"{mark!r} is the class", {"label": [mark], "scores": own}))
     return Unclear(why, *ways, sure=len(own) > 2)
+
+
+def right_or_event(table: Any, label: list[str], score: str, options: Options) -> Unclear:
+    """The question whether labels say which answers are right, or are the classes of a score."""
+    values = sorted(set(words_of(table, label).dropna()))
+    said = [value for value in values if value.casefold() in names.POSITIVE][0]
+    why = (
+        f"{label[0]!r} may say which answers are right, of which {score!r} is the confidence: "
+        f"--kind confidence; else say with --positive of which label {score!r} is the probability"
+    )
+    right = {"label": label, "scores": [score], "kind": "confidence"}
+    right |= {"scale": 100.0} if options.kind == "percent" else {}
+    how = (f"{label[0]!r} says which answers are right", right)
+    if parts(score) & names.SURE and said.casefold() in names.RIGHT:
+        return Unclear(why, how)
+    event = {"label": label, "scores": [score], "positive": said}
+    words = f"{score!r} is the probability of {said!r}"
+    return Unclear(why, (words, event), how, sure=bool(parts(score) & names.SURE))
+
+
+def marked(asked: Unclear, mark: str | None, scores: np.ndarray, more: dict) -> Unclear:
+    """The question `asked`, or whether a label stands for no value; more: options said as well."""
+    if mark is None or (scores == pd.to_numeric(mark, errors="coerce")).any():  # a score, too
+        return asked
+    why = f"{asked}; if {mark} stands for no value, --missing={mark} and --drop-missing leave it out"
+    how = more | {"missing": mark, "drop_missing": True}
+    return Unclear(why, *asked.ways, (f"{mark} stands for no value", how), sure=mark != "-1")
 
 
 def right_or_positive(table: Any, label: str, mark: str, score: str) -> Unclear:

@@ -68,12 +68,19 @@ TOGETHER = _set(  # of columns whose equal values mark rows that belong together
 NO_GROUP = BESIDE - {"id", "number", "nr", "no", "age", "year"} | DECISIONS
 NO_GROUP |= _set("answer reply output question prompt text correct acc match label class score")
 JUDGED = _set(  # of columns that say, by two words, whether an answer is right
-    """verdict judge judged judgement judgment grade graded correct right match matched pass passed
-    solved success hit
+    """verdict judge judged judgement judgment grade graded grader grading evaluation correct
+    correctness right match matched pass passed solved success hit
     """
 )
-POSITIVE = ("1", "yes", "true", "correct", "right", "positive", "pos", "y", "t", "+1", "+")
-NEGATIVE = ("0", "no", "false", "incorrect", "wrong", "negative", "neg", "n", "f", "-1", "-")
+RIGHT = ("correct", "right", "pass", "passed", "c")  # words of that which are hardly a class
+POSITIVE = ("1", "yes", "true", "positive", "pos", "y", "t", "+1", "+", *RIGHT)
+WRONGLY = ("incorrect", "wrong", "fail", "failed", "i")
+NEGATIVE = ("0", "no", "false", "negative", "neg", "n", "f", "-1", "-", *WRONGLY)
+MARKS = _set(  # labels that may stand for no value
+    """-1 -9 -99 -999 -9999 9 99 999 9999 ? . - na n/a n/d nd nan null none missing unknown unk
+    unclear invalid not_attempted
+    """
+)
 KINDS = {  # by words of all names
     "percent": {"percent", "pct", "percentage", "%"},
     "logprobs": {"logprob", "logprobs", "logp"},
@@ -102,6 +109,39 @@ def parts(column) -> set[str]:
     """
     name = re.sub("log_?p(rob)?s?(?=_|$|[0-9])", "logprob", bare(column))
     return set(re.split(r"[_\d]+", name)) - {""}
+
+
+def decides(column) -> bool:
+    """Whether a column is called as what a model decides, also by SAS: I_BAD beside F_BAD.
+
+    >>> decides("I_BAD"), decides("pred_label"), decides("F_BAD")
+    (True, True, False)
+    """
+    return bool(parts(column) & DECISIONS) or bool(re.match("[IU]_", str(column)))
+
+
+def mark_of(values: Iterable[str]) -> str | None:
+    """The one of some labels that may stand for no value beside two others at least.
+
+    >>> mark_of(["0", "1", "9"]), mark_of(["-1", "0", "1"]), mark_of(map(str, range(10)))
+    ('9', '-1', None)
+    """
+    values = set(values)
+    able = [v for v in values if v.casefold() in MARKS]
+    able = [v for v in able if not (v.isdigit() and str(int(v) - 1) in values)]
+    return able[0] if len(able) == 1 and len(values) > 2 else None
+
+
+def judged(label: str, values: Iterable[str]) -> bool:
+    """Whether labels say right or wrong: by words such as pass and fail, or by the column's name.
+
+    >>> judged("y", ["pass", "fail"]), judged("judge", ["yes", "no"]), judged("y", ["yes", "no"])
+    (True, True, False)
+    """
+    folded = {value.casefold() for value in values}
+    pairs = list(zip(POSITIVE, NEGATIVE, strict=True))
+    said = [yes for yes, no in pairs if {yes, no} <= folded] if len(folded) <= 3 else []
+    return any(yes in RIGHT or parts(label) & JUDGED for yes in said)
 
 
 def kind_of(columns: Iterable[str]) -> str | None:

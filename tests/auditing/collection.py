@@ -154,6 +154,17 @@ SIDED = one(SIDE, (DECIDED == Y).astype(int), True)
 SELDOM = _random.random(2000) * 0.9  # per cent, all below 1
 SELDOM_Y = (_random.random(2000) < SELDOM / 100).astype(int)
 
+MARKED = np.arange(0, N, 40)  # rows whose label is a mark for none
+JUDGE = np.where(RIGHT, "CORRECT", "INCORRECT")
+STATED = np.round(100 * SURE)
+
+
+def marked(labels: np.ndarray, mark: object) -> np.ndarray:
+    column = labels.astype(object)
+    column[MARKED] = mark
+    return column
+
+
 CASES = [
     # --- binary models, one column of scores ---
     Case("exported.csv", csv(y_prob=P, y_true=Y, y_pred=(P > 0.5).astype(int)), BINARY),
@@ -193,7 +204,33 @@ CASES = [
          {"label": "label"}),
     Case("same_labels.csv", csv(label=Y, y_true=Y, p=P), BINARY),
     Case("fraud.csv", csv(label=np.where(Y, "Fraud", "None"), p_fraud=P), BINARY),
+    Case("nine.csv", csv(outcome=marked(Y, 9), risk=P, sex=Y[::-1]), without(BINARY, *MARKED),
+         ("--missing 9 --drop-missing",), {"missing": 9, "drop_missing": True}),
+    Case("mortality.csv", csv(mortality=marked(Y, 9), pred_prob=P, sex=Y[::-1]),
+         without(BINARY, *MARKED), ("--label mortality", "--missing 9 --drop-missing"),
+         {"label": "mortality", "scores": "pred_prob", "missing": 9, "drop_missing": True,
+          "positive": 1}),
+    Case("minus.csv", csv(label=marked(Y, -1), p=P), without(BINARY, *MARKED),
+         ("--missing=-1 --drop-missing", "--positive 1", "the file does not say"),
+         {"missing": -1, "drop_missing": True}),
+    Case("unknown.csv", csv(label=marked(np.where(Y, "yes", "no"), "unknown"), p=P),
+         without(BINARY, *MARKED), ("--missing unknown --drop-missing",),
+         {"missing": "unknown", "drop_missing": True}),
     # --- a column for each class ---
+    Case("one_first.csv", csv(label=Y, p_1=P, p_0=1 - P), BINARY),
+    Case("yes_first.csv", csv(label=np.where(Y, "yes", "no"), yes=P, no=1 - P), BINARY),
+    Case("second_first.csv", csv(y=Y + 1, p_2=P, p_1=1 - P), BINARY),
+    Case("sas.csv", csv(I_BAD=DECIDED, F_BAD=Y, P_BAD1=P, P_BAD0=1 - P), BINARY,
+         ("--label F_BAD --scores P_BAD1,P_BAD0",),
+         {"label": "F_BAD", "scores": "P_BAD1,P_BAD0"}),
+    Case("unlabelled.csv", csv(label=marked(L, -1), **scores("p_", "012")),
+         without(THREE, *MARKED), ("--missing=-1 --drop-missing",),
+         {"missing": -1, "drop_missing": True}),
+    Case("undone.csv", csv(dx=marked(WORDS, "n/d"), **scores()), without(THREE, *MARKED),
+         ("--label dx --missing n/d --drop-missing",),
+         {"label": "dx", "missing": "n/d", "drop_missing": True}),
+    Case("direction.csv", csv(label=L - 1, **scores("p_", ("down", "flat", "up"))), THREE,
+         ("--classes=-1,0,1",), {"classes": "-1,0,1"}),
     Case("words.csv", csv(label=WORDS, **scores()), THREE),
     Case("order.csv", csv(**scores("", NAMES[::-1], PROBS[:, ::-1]), label=WORDS),
          Truth(PROBS[:, ::-1], 2 - L)),
@@ -239,6 +276,16 @@ CASES = [
          ("--predicted pred",), {"predicted": "pred"}),
     Case("hundred.csv", csv(confidence=np.round(100 * SURE), correct=RIGHT),
          one(np.round(100 * SURE) / 100, RIGHT, True), ("--kind percent",), {"kind": "percent"}),
+    Case("judge.csv", csv(verbal_confidence=STATED, judge=JUDGE), one(STATED / 100, RIGHT, True),
+         ("--label judge --scores verbal_confidence --kind confidence --scale 100",),
+         {"label": "judge", "scores": "verbal_confidence", "kind": "confidence", "scale": 100}),
+    Case("passed.csv", csv(label=np.where(RIGHT, "pass", "fail"), p=SURE), JUDGED,
+         ("--kind confidence", "--positive pass", "the file does not say"),
+         {"kind": "confidence"}),
+    Case("not_tried.csv", csv(confidence=SURE, grade=marked(JUDGE, "NOT_ATTEMPTED")),
+         without(JUDGED, *MARKED), ("--missing NOT_ATTEMPTED --drop-missing",),
+         {"label": "grade", "kind": "confidence", "missing": "NOT_ATTEMPTED",
+          "drop_missing": True}),
     Case("alone.csv", csv(label=Y, confidence=P), BINARY, ("--scores confidence --positive",),
          {"scores": "confidence", "positive": "1"}),
     # --- as programs export them ---

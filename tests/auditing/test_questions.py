@@ -392,6 +392,19 @@ def test_the_likelier_of_two_sides_is_said_first_with_the_auc_of_each(label, tmp
     assert typed(shlex.split(command))["positive"] == "no default"
 
 
+@pytest.mark.parametrize("columns", [
+    {"p_1": Q, "p_0": 1 - Q, "label": Y}, {"F_BAD": Y, "I_BAD": DECIDED, "P_BAD1": Q, "P_BAD0": 1 - Q},
+    {"churned": np.where(Y, "yes", "no"), "p_yes": Q, "p_no": 1 - Q},
+])  # fmt: skip
+def test_the_event_is_that_of_the_columns_name_wherever_it_stands(columns, tmp_path):
+    csv(**columns)(tmp_path / "order.csv")
+    found, _ = follow(tmp_path / "order.csv")
+    matrix, labels, _ = probabilities(found)
+    assert matrix[:, 1] == pytest.approx(Q)
+    assert labels.tolist() == Y.tolist()
+    assert found.names[1] in ("1", "yes")
+
+
 def test_no_command_is_printed_twice(tmp_path):
     path = tmp_path / "judged.csv"
     verdict = np.where(HITS.labels, "CORRECT", "INCORRECT")

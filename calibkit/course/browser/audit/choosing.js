@@ -2,7 +2,7 @@
 // is not clear is asked, with three lists. As calibkit.auditing.columns.
 import { CONFIDENCE_NAMES, CORRECT_NAMES, LABEL_NAMES, SCORE_NAMES, WRONG_NAMES } from "./names.js";
 import { ask, unsure } from "./refusals.js";
-import { bare, isMark, isOfParts, wordsIn } from "./names.js";
+import { bare, isMark, isOfParts, judged, wordsIn } from "./names.js";
 import { holdsBinary, holdsFractions, isNumber } from "./table.js";
 import { quoted } from "./python_words.js";
 
@@ -26,6 +26,9 @@ export function chosen(table, asked) {
   if (set) {
     if (mark || (asked.scores && set.scores.join() !== asked.scores.join())) unsure("Not all scores belong to classes.");
     return { label, ...set, answers: false };
+  }
+  if (!mark && asked.positive === null && judged(label, words)) {
+    unsure(`${quoted(label)} may say which answers are right, or which class each row has. The command asks.`);
   }
   if (asked.scores?.length > 1) unsure("The columns of scores are not called after the labels.");
   const able = asked.scores ? numeric : numeric.filter((name) => isCalled(name, words));

@@ -26,8 +26,12 @@ const STATED_KINDS = {
   logits: words("logit logits"),
   probs: words("conf confidence msp p pd prob proba probabilities probability probs sigmoid softmax"),
 };
-export const POSITIVE = ["1", "yes", "true", "correct", "right", "positive", "pos", "y", "t", "+1", "+"];
-export const NEGATIVE = ["0", "no", "false", "incorrect", "wrong", "negative", "neg", "n", "f", "-1", "-"];
+const RIGHT = ["correct", "right", "pass", "passed", "c"]; // whether an answer is, rather than a class
+export const POSITIVE = ["1", "yes", "true", "positive", "pos", "y", "t", "+1", "+", ...RIGHT];
+export const NEGATIVE = ["0", "no", "false", "negative", "neg", "n", "f", "-1", "-",
+  "incorrect", "wrong", "fail", "failed", "i"];
+const JUDGED = words(`verdict judge judged judgement judgment grade graded grader grading evaluation correct
+  correctness right match matched pass passed solved success hit`);
 
 // A name in small letters, all that parts its words an underscore.
 export function bare(name) {
@@ -69,6 +73,19 @@ export function knownPositive(labels) {
   const low = labels.map(folded), pairs = [...POSITIVE.map((yes, place) => [yes, NEGATIVE[place]]), ["1", "-1"]];
   const pair = pairs.find((both) => low.length === 2 && both.every((word) => low.includes(word)));
   return pair ? labels[low.indexOf(pair[0])] : null;
+}
+
+// Whether labels say right or wrong: by words such as pass and fail, or by the column's name.
+export function judged(name, labels) {
+  const low = new Set(labels.map(folded)), named = partsOf(name).some((part) => JUDGED.has(part));
+  return low.size <= 3 && POSITIVE.some((yes, place) => low.has(yes) && low.has(NEGATIVE[place])
+    && (named || RIGHT.includes(yes)));
+}
+
+// Whether of two classes the first is the event: 1 before 0, yes before no, 2 before 1.
+export function eventFirst(classes) {
+  const numbers = classes.every((word) => /^[+-]?\d+$/.test(word));
+  return numbers ? Number(classes[0]) > Number(classes[1]) : knownPositive(classes) === classes[0];
 }
 
 // Whether it says right or wrong.

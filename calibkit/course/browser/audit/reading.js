@@ -4,7 +4,7 @@
 //   read(table, asked) -> { scores, classes, labels, kind, names, groups, costs, told, rows }
 // scores: a Float64Array of n rows of `classes` numbers, one class of one column. kind: "probs",
 // "logits", or "confidence" of what a row predicts. rows: the places of the rows in the file.
-import { POSITIVE, knownPositive, shortList, statedKind, wordsIn } from "./names.js";
+import { POSITIVE, eventFirst, knownPositive, shortList, statedKind, wordsIn } from "./names.js";
 import { ask, refuse, unsure } from "./refusals.js";
 import { checkClasses, checkOne } from "./checks.js";
 import { contentOf, sumsTo } from "./content.js";
@@ -107,5 +107,7 @@ function ofClasses(words, names, scores) {
   if (place.size < names.length || words.some((word) => !place.has(word))) unsure("Two columns are called after one class.");
   const labels = Int32Array.from(words, (word) => place.get(word));
   checkClasses(scores, labels, names.length);
-  return { labels, names, told: "" };
+  if (names.length > 2 || !eventFirst(names)) return { labels, names, told: "" };
+  for (let at = 0; at < scores.length; at += 2) scores.subarray(at, at + 2).reverse(); // the event stands second
+  return { labels: labels.map((place) => 1 - place), names: [names[1], names[0]], told: "" };
 }
