@@ -371,7 +371,7 @@ def _of_classes(
     if unknown:
         asked = guesses.which_classes(words, classes, unknown, matrix, kind)
         mark = names.mark_of(set(words))
-        if words.nunique() - 1 <= count:
+        if words.nunique() == count + 1 or unknown == [mark]:
             asked = guesses.marked(asked, mark, matrix, {})
         raise asked
     labels = words.map(place).to_numpy(np.int64)

@@ -246,10 +246,9 @@ def of_what(table: Any, label: list[str], score: str, why: str, **more: Any) -> 
     why += "it is the confidence of a prediction"
     mark = names.mark_of(values) if len(values) == 3 else None
     if mark:
-        event = [v for v in values if v != mark and v.casefold() in names.POSITIVE]
-        how = [{"positive": v} for v in event if mark == "-1"]
-        one = Unclear(why, *((f"{score!r} is of {h['positive']!r} of three", more | h) for h in how))
-        return marked(one, mark, own, more)
+        event = [v for v in values if v.casefold() in names.POSITIVE and mark == "-1"]
+        ways = [(f"{score!r} is of {v!r} of three", more | {"positive": v}) for v in event]
+        return marked(Unclear(why, *ways), mark, own, more)
     best, ways = meaning(table, score, label, able), []
     sides = sorted((area(own, (words == value).to_numpy()), value) for value in values)
     for (found, z), value in sides if len(values) == 2 else []:  # the likelier last
@@ -299,12 +298,12 @@ def right_or_class(mark: str, own: list[str]) -> Unclear:
 def right_or_event(table: Any, label: list[str], score: str, options: Options) -> Unclear:
     """The question whether labels say which answers are right, or are the classes of a score."""
     values = sorted(set(words_of(table, label).dropna()))
-    said = [value for value in values if value.casefold() in names.POSITIVE][0]
+    said = next(value for value in values if value.casefold() in names.POSITIVE)
     why = (
         f"{label[0]!r} may say which answers are right, of which {score!r} is the confidence: "
         f"--kind confidence; else say with --positive of which label {score!r} is the probability"
     )
-    right = {"label": label, "scores": [score], "kind": "confidence"}
+    right: dict[str, Any] = {"label": label, "scores": [score], "kind": "confidence"}
     right |= {"scale": 100.0} if options.kind == "percent" else {}
     how = (f"{label[0]!r} says which answers are right", right)
     if parts(score) & names.SURE and said.casefold() in names.RIGHT:
@@ -318,9 +317,9 @@ def marked(asked: Unclear, mark: str | None, scores: np.ndarray, more: dict) -> 
     """The question `asked`, or whether a label stands for no value; more: options said as well."""
     if mark is None or (scores == pd.to_numeric(mark, errors="coerce")).any():  # a score, too
         return asked
-    why = f"{asked}; if {mark} stands for no value, --missing={mark} and --drop-missing leave it out"
+    why = f"{asked}; if {mark} stands for no value, say --missing={mark} and --drop-missing"
     how = more | {"missing": mark, "drop_missing": True}
-    return Unclear(why, *asked.ways, (f"{mark} stands for no value", how), sure=mark != "-1")
+    return Unclear(why, *asked.ways, (f"{mark} stands for no value", how), sure=not asked.ways)
 
 
 def right_or_positive(table: Any, label: str, mark: str, score: str) -> Unclear:

@@ -393,7 +393,8 @@ def test_the_likelier_of_two_sides_is_said_first_with_the_auc_of_each(label, tmp
 
 
 @pytest.mark.parametrize("columns", [
-    {"p_1": Q, "p_0": 1 - Q, "label": Y}, {"F_BAD": Y, "I_BAD": DECIDED, "P_BAD1": Q, "P_BAD0": 1 - Q},
+    {"p_1": Q, "p_0": 1 - Q, "label": Y},
+    {"F_BAD": Y, "I_BAD": DECIDED, "P_BAD1": Q, "P_BAD0": 1 - Q},
     {"churned": np.where(Y, "yes", "no"), "p_yes": Q, "p_no": 1 - Q},
 ])  # fmt: skip
 def test_the_event_is_that_of_the_columns_name_wherever_it_stands(columns, tmp_path):
