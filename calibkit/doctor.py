@@ -3,43 +3,14 @@
 from __future__ import annotations
 
 import platform
+import re
 import sys
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.util import find_spec
 
-NEEDED = {
-    "torch": "trains the models",
-    "numpy": "arrays",
-    "scipy": "statistics",
-    "scikit-learn": "the digits, isotonic regression",
-    "pandas": "tables of results",
-    "joblib": "spreads runs over processes",
-    "cloudpickle": "tells what decides a run",
-    "matplotlib": "figures",
-    "tqdm": "progress bars",
-    "jinja2": "the page of an audit",
-}
-COURSE = {
-    "jupyterlab": "the course's window",
-    "ipykernel": "runs the notebooks' cells",
-    "ipywidgets": "sliders",
-    "anywidget": "sliders that a keyboard moves",
-    "seaborn": "statistical figures",
-    "sacrebleu": "BLEU of translations",
-    "papermill": "executes notebooks headless",
-    "psutil": "ends what they started",
-    "jupytext": "the notebooks' text twins",
-    "nbconvert": "the notebooks as pages",
-    "nh3": "pages without foreign scripts",
-    "math-core": "formulas of pages",
-    "mapie": "prediction sets",
-    "venn-abers": "probabilities with a guarantee",
-    "babel": "names of countries and languages",
-    "pooch": "fetches datasets",
-    "filelock": "one fetch at a time",
-    "torchvision": "images: datasets, two networks, cutmix",
-}
+BESIDES = {"magika"}  # of the course: lesson 17 has a stored walk, and says how it is installed
+ASKED = re.compile(r"([\w.-]+)(?:.*extra == .(\w+))?")  # torch>=2.11; extra == "course"
 # double quotes: cmd and PowerShell take them as bash does
 BY_NAME = 'python -m pip install "calibkit[course]"'
 INSTALL = 'python -m pip install -c constraints.txt -e ".[course]"'
@@ -60,9 +31,9 @@ def report() -> tuple[str, bool]:
     The course is judged where its folder is, and its window, JupyterLab, is installed.
     """
     notebooks, opening = _notebooks()
-    package = [_python(), *map(_package, NEEDED.items()), _device()]
-    course = [*map(_package, COURSE.items()), notebooks]
-    judged = _has("jupyterlab") and notebooks.good and bool(opening)
+    package = [_python(), *map(_package, needed()), _device()]
+    course = [*map(_package, needed("course")), notebooks]
+    judged = _package("jupyterlab").good and notebooks.good and bool(opening)
     marks = {True: "ok", False: "!!" if judged else "--"}
     lines = [f"[{'ok' if f.good else '!!'}] {f.text}" for f in package]
     lines += [f"[{marks[f.good]}] {f.text}" for f in course]
@@ -88,29 +59,32 @@ def advice(error: ModuleNotFoundError) -> str:
         return str(error)
     name = (error.name or "a package").partition(".")[0]
     package = {"sklearn": "scikit-learn"}.get(name, name)
-    install = "python -m pip install calibkit" if package in NEEDED else BY_NAME
+    install = "python -m pip install calibkit" if package in needed() else BY_NAME
     return f"{package} is missing: {install}"
 
 
-def _has(name: str) -> bool:
+def needed(extra: str = "") -> list[str]:
+    """What pyproject.toml asks for: the package itself, or one of its extras beside that."""
     try:
-        return bool(version(name))
+        lines = requires("calibkit") or []
     except PackageNotFoundError:
-        return False
+        lines = []
+    asked = [found.groups() for line in lines if (found := ASKED.match(line))]
+    own = [name for name, of in asked if of is None]
+    if not extra:
+        return ["calibkit", *own]
+    return [name for name, of in asked if of == extra and name not in {*own, *BESIDES}]
 
 
 def _python() -> Finding:
     return Finding(True, f"Python {platform.python_version()} at {sys.executable}")
 
 
-def _package(item: tuple[str, str]) -> Finding:
-    name, purpose = item
+def _package(name: str) -> Finding:
     try:
-        return Finding(True, f"{name} {version(name)}: {purpose}")
+        return Finding(True, f"{name} {version(name)}")
     except PackageNotFoundError:
-        return Finding(
-            False, f"{name} is missing: {purpose}; get it with  python -m pip install {name}"
-        )
+        return Finding(False, f"{name} is missing; get it with  python -m pip install {name}")
 
 
 def _device() -> Finding:

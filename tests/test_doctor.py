@@ -22,7 +22,7 @@ def test_everything_is_in_place_here():
     assert "make lab" in text
 
 
-COURSE = {*doctor.COURSE, "sphinx"}
+COURSE = {*doctor.needed("course"), "sphinx"}
 
 
 def without(*names):
@@ -46,7 +46,7 @@ def test_what_is_missing_is_named_with_the_way_to_get_it(monkeypatch, capsys):
     assert __main__.main(["doctor"]) == 0
     said = capsys.readouterr().out
     assert "[!!]" not in said
-    assert "[--] papermill is missing: executes notebooks headless" in said
+    assert "[--] papermill is missing; get it with" in said
     assert said.splitlines()[-1].endswith(
         'the course would add: python -m pip install "calibkit[course]"'
     )
@@ -75,8 +75,7 @@ def test_it_asks_for_all_that_the_course_needs():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     wanted = [*project["dependencies"], *project["optional-dependencies"]["course"]]
     names = {re.match(r"[\w-]+", line)[0] for line in wanted}
-    names.remove("magika")  # lesson 17 has a stored walk, and says how it is installed
-    assert names == set(doctor.NEEDED | doctor.COURSE) - {"ipykernel"}  # comes with jupyterlab
+    assert names - doctor.BESIDES == {*doctor.needed(), *doctor.needed("course")} - {"calibkit"}
 
 
 def test_a_student_has_the_package_and_a_folder_of_lessons_alone(monkeypatch):

@@ -16,21 +16,10 @@ __all__ = ["CORRUPTIONS", "EXTRA", "NAMES", "TABLES", "Table", "corrupt", "noise
 FAMILIES = (noise, blur, weather, digital)
 
 NAMES = (
-    "gaussian_noise",
-    "shot_noise",
-    "impulse_noise",
-    "defocus_blur",
-    "glass_blur",
-    "motion_blur",
-    "zoom_blur",
-    "snow",
-    "frost",
-    "fog",
-    "brightness",
-    "contrast",
-    "elastic_transform",
-    "pixelate",
-    "jpeg_compression",
+    *("gaussian_noise", "shot_noise", "impulse_noise"),
+    *("defocus_blur", "glass_blur", "motion_blur", "zoom_blur"),
+    *("snow", "frost", "fog", "brightness"),
+    *("contrast", "elastic_transform", "pixelate", "jpeg_compression"),
 )
 EXTRA = ("speckle_noise", "gaussian_blur", "saturate")
 Table = Literal["cifar", "imagenet"]

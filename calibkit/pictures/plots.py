@@ -114,13 +114,9 @@ def draw_reliability(
     level: float = 0.95,
     title: str | None = None,
     legend: bool = True,
-    counted: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """The same figure from bins that were counted before (see `metrics.reliability`).
-
-    counted: what the samples are, such as "answers"; by default images.
-    """
+    """The same figure from bins that were counted before (see `metrics.reliability`)."""
     ax = _axes(ax, 4.4, 5.0)
     edges = reliability.edges.cpu().numpy()
     columns = reliability.effective, reliability.confidence, reliability.accuracy
@@ -139,7 +135,7 @@ def draw_reliability(
     ax.hlines(accuracy, left, left + width, color=ACCURACY.colour, lw=2.5, label=ACCURACY.words)
     ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", ylabel="accuracy", title=title)
     percent(ax, "y")
-    _count_strip(ax, left, width, counts, counted_words(reliability, counted))
+    _count_strip(ax, left, width, counts, counted_words(reliability))
     _note(
         ax,
         f"Reliability diagram of {len(accuracy)} filled bins; accuracy below confidence in "
@@ -233,13 +229,11 @@ def columns(table, x: str, roles: Mapping[str, Role], *, ax: Axes) -> Axes:
 def plane(
     places: Mapping[Role, Sequence[tuple[float, float]]],
     *,
-    path: bool = False,
     ax: Axes | None = None,
 ) -> Axes:
     """Trainings in the plane: accuracy lost on new data, and how much of it is still claimed.
 
-    places: by look (see `palette.group`) one `metrics.Place` a training. path: whether the places
-        of a look are the epochs of one training, and are joined; else the legend has their kappa.
+    places: by look (see `palette.group`) one `metrics.Place` a training; the legend has the kappa.
 
     Beside them stand the two lines that need no training: a nearest neighbour, whose kappa is 1,
     and a model whose mean confidence equals its accuracy, whose kappa is 0.
@@ -262,28 +256,24 @@ def plane(
         text = ax.annotate(words, (right, height), offset, textcoords="offset points", **how)
         text.set(fontsize=8, color=DIAGONAL.colour)
     for role, (lost, claimed) in points.items():
-        slope = None if path or len(lost) < 2 else kappa(list(zip(lost, claimed, strict=True)))
+        slope = None if len(lost) < 2 else kappa(list(zip(lost, claimed, strict=True)))
         words = role.words if slope is None else f"{role.words}: kappa {slope.value:.2f}"
-        ax.plot(lost, claimed, **role.line(label=words, **({} if path else {"linestyle": ""})))
+        ax.plot(lost, claimed, **role.line(label=words, linestyle=""))
     ax.set(xlabel="accuracy lost on new data", ylabel="claimed: signed gap")
     percent(ax, unit="points")
     ax.set(xlim=(min(0, *(lost.min() for lost, _ in points.values())), right), aspect="equal")
     ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.02, 1))
-    return alt_text.note(ax, _plane_in_words(points, path))
+    return alt_text.note(ax, _plane_in_words(points))
 
 
-def _plane_in_words(points: Mapping[Role, np.ndarray], path: bool) -> str:
+def _plane_in_words(points: Mapping[Role, np.ndarray]) -> str:
     """The plane for those who cannot see it."""
     parts = []
     for role, (lost, claimed) in points.items():
-        if path:
-            where = f"from {lost[0]:.2f} lost and {claimed[0]:+.2f} claimed to {lost[-1]:.2f} and "
-            parts.append(f"{role.words} {where}{claimed[-1]:+.2f}")
-        else:
-            share = f", which is {claimed.mean() / lost.mean():.2f} of it" if lost.mean() else ""
-            parts.append(
-                f"{role.words} {lost.mean():.2f} lost and {claimed.mean():+.2f} claimed{share}"
-            )
+        share = f", which is {claimed.mean() / lost.mean():.2f} of it" if lost.mean() else ""
+        parts.append(
+            f"{role.words} {lost.mean():.2f} lost and {claimed.mean():+.2f} claimed{share}"
+        )
     return f"Accuracy lost on new data, and claimed all the same: {'; '.join(parts)}."
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Never, get_args
+from typing import get_args
 
 import torch
 from torch import Tensor
@@ -30,10 +30,7 @@ class HistogramBinning(Calibrator):
     [0.25, 0.75]
     """
 
-    def __init__(self, *, bins: int = 15, binning: Binning = "width", **others: Never):
-        for name in others:
-            remedy = "it is now called binning" if name == "equal" else "take bins or binning"
-            raise TypeError(f"{name} is no option of HistogramBinning; {remedy}")
+    def __init__(self, *, bins: int = 15, binning: Binning = "width"):
         validate.integer("bins", bins, 1)
         self.bins, self.binning = bins, validate.choice("binning", binning, get_args(Binning))
 

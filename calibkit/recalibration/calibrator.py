@@ -152,8 +152,7 @@ class Calibrator:
 
     @classmethod
     def _defaults(cls) -> dict[str, Any]:
-        settings = inspect.signature(cls).parameters.values()
-        return {s.name: s.default for s in settings if s.kind is not s.VAR_KEYWORD}
+        return {name: s.default for name, s in inspect.signature(cls).parameters.items()}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The settings by name; `deep` changes nothing."""

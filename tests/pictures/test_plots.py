@@ -65,11 +65,3 @@ def test_the_plane_has_every_training_at_its_place_and_kappa_in_the_legend():
     assert any(np.allclose(guide[:, 1], 0) for guide in guides)  # confidence equals accuracy
     assert ax.get_aspect() == 1
     assert ax.get_xlim()[1] > max(one[:, 0].max(), two[:, 0].max())
-
-
-def test_a_path_joins_the_epochs_and_names_both_ends():
-    rows = [(0.01, -0.1), (0.1, 0.02), (0.2, 0.15)]
-    ax = plots.plane({palette.group(0, "training"): rows}, path=True)
-    (line,) = [line for line in ax.lines if line.get_label() == "training"]
-    assert line.get_linestyle() == "-"
-    assert "from 0.01 lost and -0.10 claimed to 0.20 and +0.15" in alt_text.describe(ax.figure)
