@@ -89,7 +89,7 @@ explorers.keep(explorers.Explorer(
 # is what the best possible reader would say.
 
 # %%
-size, seeds, device = begin(SCALE, SEED, DEVICE)
+size, seeds, device = begin(SCALE, SEED, DEVICE)  # how many images, which seeds, GPU or CPU
 train, cal, test = data.noisy_digits(size.train, noise=0.4, seed=SEED, test=size.test)
 best = (test.posterior.argmax(dim=1) == test.labels).float().mean()
 print(f"{len(train)} images to train on, {len(test)} to test on, {test.num_classes} classes")
@@ -126,8 +126,8 @@ plt.show()
 
 # %% [markdown]
 # Above is the clean digit, below the image that a reader sees, and what the posterior says about it. Cover the upper row
-# with your hand. The four on the right may look no worse to you, but of all images that look like one of them, about half or more show another
-# digit than the one that the posterior names. No training can remove this doubt. A good model has to *state* it.
+# with your hand. The four on the right may look no worse to you, but the posterior is at most 52 % sure of them: about half or more
+# of all images that look so show another digit. No training can remove this doubt. A good model has to *state* it.
 #
 # <details><summary>Are train and test images independent? They show the same digits.</summary>
 #

@@ -100,7 +100,7 @@ explorers.keep(explorers.Explorer(
 # To see *where* confidence and accuracy differ, put answers of similar confidence together. The usual choice (Guo et
 # al. 2017) is $M$ **bins** of equal width, open on the left and closed on the right: bin $m$ holds the confidences in
 # $((m-1)/M,\ m/M]$. **In each bin, take two means: how sure, and how often right.** (`torch.bucketize` gives each answer the number of
-# its bin. It needs the edges *between* bins alone: what is below the first is in bin 0, what is above the last is in the last one.)
+# its bin, from the edges *between* bins.)
 #
 # **Your move.** Change M: 15, then 5, then 1. Which gaps does M = 1 hide?
 
@@ -218,8 +218,8 @@ print(verdicts.judge("M2", statement, more, margin=0.03))
 # %% [markdown]
 # ## 3. Which bar do you believe?
 #
-# "Then repair the worst bin," says Ben. The largest gap of any bin is called the **maximum calibration error** (**MCE**). Look at the first
-# row of your table with 15 bins: 13 % sure, right on 100 %. The MCE of the report is 87 points, from a single answer that happened to be right. The
+# "Then repair the worst bin," says Ben. The largest gap of any bin is called the **maximum calibration error** (**MCE**). With 15 bins
+# the first row of section 1 says: 13 % sure, right on 100 %. The MCE of the report is 87 points, from a single answer that happened to be right. The
 # interval of its accuracy goes from 21 to 100 %. (It is **Wilson's interval**, which makes sense for one answer, too.) So: no diagram
 # without counts, no gap without its interval.
 #

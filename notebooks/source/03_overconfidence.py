@@ -267,7 +267,7 @@ for patience in (1, 3, 10):  # change me
 # %% tags=["answer"]
 keeps = {"Ada": [size.epochs - 1] * len(turns),
          "Ben": [one.history.cal_accuracy.idxmax() for one in trainings.outcomes], "Eve": turns}
-# judged(run, epoch): its numbers on new images after that epoch
+# judged(run, epoch): its numbers on new images after that epoch; turns: the epochs of the lowest NLL on cal
 for who, kept_epochs in keeps.items():
     rows = pd.DataFrame([judged(*pair) for pair in zip(trainings.outcomes, kept_epochs, strict=True)]).mean()
     print(f"{who} keeps epoch {rows.epoch:.0f}: {rows.right:.1%} right, difference {rows.gap:+.1%}, "
@@ -316,14 +316,13 @@ print(f"More sure than right on new images from epoch {opens} of {size.epochs}; 
 #
 # <details><summary>3. Why did we look for the lowest NLL on <code>cal</code> and not on the test images?</summary>
 #
-# Every curve ends at or above its own lowest point. So on the test curve itself "the NLL rises after its lowest point"
-# would be true of any training.
+# Any curve rises after its own lowest point. Found on the test images, such a rise would prove nothing.
 #
 # </details>
 #
 # ## Go further
 #
-# *All that follows may be left out, but for the map, which some lessons use. Next: [06](06_label_noise.ipynb) or the next lesson on your path (see the top).*
+# *All that follows may be left out; some lessons use the map. Next: [06](06_label_noise.ipynb) or the next lesson on your path (see the top).*
 #
 # From training to new images the accuracy falls (by the **generalisation gap**) and the ECE rises (by the **calibration
 # generalisation gap**). Carrell et al. (2022) find that the ECE rises by no more than the accuracy falls.
@@ -424,7 +423,7 @@ def after_temperature():
 
 # %%
 fresh = range(SEED + 100, SEED + 100 + len(seeds))  # new seeds
-# changed(...): the setting of the plain network with one thing changed
+# changed(...): the setting of the plain network with one thing changed; recipe: its training
 settings = {"plain": changed(), "width 16": changed(width=16), "width 32": changed(width=32),
             "depth 1": changed(depth=1), "depth 5": changed(depth=5),
             "weight decay .003": changed(decay=3e-3)}

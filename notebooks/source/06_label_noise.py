@@ -18,7 +18,7 @@ explorers.stored("noisy_labels")
 # <details><summary>What came out</summary>
 #
 # 61 %. In 70 % of cases the label was left alone: 0.7 · 83 % = 58 %. In 30 % it is one of ten at random: 0.3 · 10 % = 3 %.
-# Move the slider: more noise makes the bars flatter. On the left, a wrong label has a cross.
+# Move the slider: more noise makes the bars flatter.
 #
 # </details>
 #
@@ -120,7 +120,7 @@ print("labels 0 to 9 under images of a 1:", labels[train.labels == 1].bincount(m
 #
 # $$\tilde q = q\,N = (1 - r)\,q + \frac{r}{K},$$
 #
-# the **noisy posterior**. This is what cross-entropy asks for when labels are noisy. Suppose that a model gives exactly this for new images. How sure is
+# the **noisy posterior**. With noisy labels the cross-entropy is lowest, on average, for these probabilities. Suppose that a model gives exactly them for new images. How sure is
 # it, and how often is it right?
 
 # %%
@@ -150,7 +150,7 @@ print(doctor(new.probs, new.labels))
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 95 (with 30 % shuffled). It is right on all labels that it learned, the wrong ones too: it has **memorised** them. From then on,
+# 95 (one network, 30 % shuffled). It is right on all labels that it learned, the wrong ones too: it has **memorised** them. From then on,
 # more confidence makes its loss lower. New images get the confidence, but not the accuracy.
 #
 # </details>
@@ -252,7 +252,7 @@ for name, T in {"as trained": 1.0, "Eve": eves}.items():
           f"{doctor(probs, truth)}")
 
 # %% tags=["answer", "nbval-check-output"]
-def left_by_eve(run, seed):
+def left_by_eve(run, seed):  # some: 0.3, the noise rate
     held, new = run.predictions["cal"], run.predictions["test"]
     wrong = noise(digits(seed).calibration.labels, some, seed).labels
     T = recalibration.TemperatureScaler().fit(held.logits, wrong).temperature
@@ -330,6 +330,7 @@ from calibkit.course.mine import noisy_nll
 
 T, doubted = 4.0, 0.0  # change me
 
+# some: 0.3, the noise rate; written[0]: the labels of the reports for the first network
 N = (1 - doubted) * torch.eye(K, dtype=torch.float64) + doubted / K
 network = swept.one(rate=some, seed=SEED).predictions
 reports, patients = ((network[part].logits.double() / T).softmax(dim=1) for part in ("cal", "test"))
@@ -424,7 +425,7 @@ print(f"doubt of the labels alone: {-some * (metrics.accuracy(probs, truth) - 1 
 # %%
 stop = size.epochs  # change me
 
-then = course.loc[stop]
+then = course.loc[stop]  # means of the five networks after this epoch
 print(f"epoch {stop}: loss on noisy labels kept aside {then.noisy_cal_nll:.2f}; on true labels "
       f"{then.clean_accuracy:.1%} right, {then.clean_confidence:.1%} sure")
 

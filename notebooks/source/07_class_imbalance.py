@@ -204,7 +204,8 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# To 39 %. Eve is right about a good part. But the prior was all that she took out, and 39 % is far from 1 %.
+# To 39 %. Eve is right about a good part. But the prior was all that she took out, and 39 % is far from 1 %. (Why not 0? Exact probabilities are calibrated over all images,
+# not over those of one digit; and luck alone measures 1.4 % on 1,000 images, see 02.)
 #
 # </details>
 #
@@ -239,7 +240,7 @@ print(f"T {T}: kept images: {sure:.1%} sure, {right:.1%} right; "
 #
 # </details>
 #
-# So need Ada buy nothing? A network that calls *every* image so finds all of them, too. So the table counts two things, with T fitted on the kept images: of 100
+# So need Ada buy nothing? A network that calls *every* image so finds all of them, too. So the table counts two things, with the T of the lowest NLL on the kept images: of 100
 # images of the rarest digit, how many are found? And of 100 images that are *called* the rarest digit, how many are it?
 # Beside them stands what Ada would buy: networks that learned from 1,500 images, too, but from as many of each digit.
 #
@@ -273,8 +274,8 @@ table.groupby("", sort=False).mean().round().astype("Int64")
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Only 32. The digit now has a mean probability of 20 %, twice its share: Eve's network says it too often, and of three images that it calls so two are others. Bayes' rule
-# takes out a wrong prior. It does not put in what six images could not show. Ada's networks find 81 of 100, and of 100 that they call so 82 are it.
+# Only 32. Eve's network now says this digit too often: its mean probability is 20 %, twice its share. Bayes' rule
+# takes out a wrong prior. It does not put in what six images could not show. Of 100 that Ada's networks call so 82 are it.
 #
 # </details>
 #

@@ -177,7 +177,8 @@ check.fitted_temperature(my_fitted_temperature)
 check.keep(my_fitted_temperature)
 
 # %% [markdown]
-# Who was nearer, you or the search? The 4,800 other images of `cal` decide. You may win: with 200 images luck plays a part.
+# Who was nearer, you or the search? The 4,800 other images of `cal` decide. You may win: with 200 images luck plays a part. (As trained the NLL is 0.677 on the
+# 200 and 0.962 on the others: 83 % of the 200 are right, of all images 79 %, and answers that are sure and wrong cost most.)
 
 # %%
 from calibkit.course.mine import fitted_temperature
@@ -250,15 +251,14 @@ print(verdicts.judge("T1", "T from 200 images lowers the ECE of new images by at
 # (**AUROC**: how often a right answer is surer than a wrong one). It changes a little, because T moves an image with two high
 # scores otherwise than one with ten middling ones.
 #
-# In all five networks? The *verdict* gives the mean difference with its 95 % interval. HOLDS: the whole interval is
-# below -10 points.
+# The *verdict* gives the mean difference of the five networks with its 95 % interval. HOLDS: all of it lies below -10 points.
 #
 # </details>
 #
 # ### And a real one
 #
-# DenseNet-100 of lesson 00 on photographs: 90 % sure, 75 % right. Of it only confidences and hits were published, and no NLL can be had
-# from these. So we take the T at which it is as sure as it is right on the first 5,000 photographs. The other 5,000 judge.
+# DenseNet-100 of lesson 00 on photographs: 90 % sure, 75 % right. Only its confidences and hits were published, which give no NLL.
+# So we take the T at which it is as sure as it is right on the first 5,000 photographs. The other 5,000 judge.
 
 # %%
 real = real_network.answers()  # confidence: a row for each T
@@ -275,7 +275,7 @@ for row in (real.temperatures.tolist().index(1.0), closed):
 # ## 3. What one number leaves
 #
 # "So 90 % means 90 %," says Ben, "for each digit, on each scanner, for each patient." Ada tries all three: networks that have seen some
-# digits rarely; images with more noise than those that T was fitted on; and, with the first network alone, single images, of which we
+# digits rarely (each is on 10 % of the images, so its mean probability should be 10 %); images with more noise than those that T was fitted on; and, with the first network alone, single images, of which we
 # know how likely the answer is to be right. (T is from 2,000 images from here on, so that luck plays no part.)
 #
 # **Predict before you run:** where the answer is almost certainly right, the plain network is 96 % sure, as it should be. How sure is it
@@ -305,9 +305,8 @@ for words, member in groups.items():
 #
 # - *Each patient?* No. Answers that are right with more than 90 % need no doubt, and fall to 86 %; those that are right with less
 #   than 10 % still have 59 %.
-# - *Each digit?* No. A digit is on 10 % of the images, so its probability should be 10 % on average. The largest error of a digit, of
-#   networks that saw it rarely, is 5.6 points in place of 5.9. A T lowers the 4s that are called 9 as it lowers the 9s that
-#   are called 4: it cannot take from one digit and give to another.
+# - *Each digit?* No. The largest error of a digit, of networks that saw it rarely, is 5.6 points in place of 5.9: one T
+#   for all cannot take from one digit and give to another.
 # - *Each scanner?* No: on noisier images the ECE falls from 26.5 % to 11.3 %; on images as it learned, to about 1 %.
 #
 # </details>

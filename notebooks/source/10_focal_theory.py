@@ -142,10 +142,9 @@ print(f"gamma {gamma:g}, truth {truth:.0%}: the mean loss is lowest at p = {p[me
 # ## 2. Eve: "Then I undo it"
 #
 # "If your loss bends the truth in a known way," says Eve, "I bend it back." Training ends where the images of both classes pull the output
-# equally hard. With cross-entropy each image pulls with 1 minus the probability of its label, so the balance is at the truth: at an output of 75 %, 75
-# fours pull with 0.25 each and 25 nines with 0.75 each. Focal loss multiplies the pull of each image by a number $g$, so the balance lies elsewhere. To find $g$, call cross-entropy $u$: then
-# $u=-\log p$, $p=e^{-u}$, and focal loss is $(1-e^{-u})^\gamma\,u$. By the chain rule the gradient of focal loss is that of
-# $u$ times $dL_\gamma/du$. This is $g$, the **gradient ratio** (product rule):
+# equally hard. With cross-entropy each image pulls with 1 minus the probability of its label: at an output of 75 %, 75
+# fours pull with 0.25 each and 25 nines with 0.75 each. Focal loss multiplies the pull of each image by a number $g$. Call cross-entropy $u$: then
+# $p=e^{-u}$, and focal loss is $(1-e^{-u})^\gamma\,u$. By the chain rule $g$ is its derivative, the **gradient ratio** (product rule):
 #
 # $$g(p,\gamma)=\frac{dL_\gamma}{du}=(1-p)^\gamma-\gamma\,p\,(1-p)^{\gamma-1}\log p.$$
 #
@@ -250,7 +249,7 @@ explorers.Explorer(
 # cancel.
 #
 # Why is the first error the same? Each training image has one sure label, so both losses ask for 100 % there. On new images both networks
-# are about equally certain: 93 and 94 % on average, and right on 79 and 78 %. The one with focal loss *writes* $p^*$ of its 94 %, and that is 77 %.
+# are about equally certain: 93 and 94 % on average, and right on 79 and 78 %. The one with focal loss writes not 94 %, but its $p^*$: 77 %.
 #
 # </details>
 #

@@ -231,8 +231,8 @@ for strength in (0.0, 0.2, 1.0, 2.0):
 # ## 3. Ada: "Not so fast"
 #
 # "You tried many alphas, and chose one by the *test* images. The plain network (without mixup) had one weight decay, a small one. Give
-# it its best, too." So now each side gets the best of six weight decays, and mixup also the best of five alphas: those that did best on `cal`
-# images, for three networks that take no part here ([table](results/strengths/mixed.csv)). Then each network gets a temperature.
+# it its best, too." So now each side gets the best of six weight decays, and mixup also the best of five alphas, chosen on `cal`
+# with three other networks ([table](results/strengths/mixed.csv)). Then each network gets a temperature.
 #
 # The two halves of mixup take part, too. *Images only*: blended images, each with the whole label of its larger part.
 # *Labels only*: the images as they are, with blended labels.

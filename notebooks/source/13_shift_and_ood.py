@@ -125,7 +125,7 @@ explorers.keep(explorers.Explorer(partial(frame, "network"), of_noise, play=True
 # ## 1. Ben: "On bad images it will be less sure"
 #
 # A **distribution shift** is a change of the images between training and use. "If it cannot read an image, it says so," says Ben. Move
-# the slider. Bars: what the network says. Diamonds: the exact posterior, computed with the noise of the images. (Two digits on which the network stays sure.)
+# the slider. Bars: what the network says. Diamonds: the exact posterior, computed with the noise of the images. (We chose two digits of which the network stays sure.)
 
 # %% tags=["drawing"]
 one = swept.outcomes[0]
@@ -257,7 +257,7 @@ explorers.Explorer(
 # %% [markdown]
 # ## 3. Ada: "Then tell it what has changed"
 #
-# "This needs no label," says Ada. The noise adds its variance to every pixel. So, if the digits are alike, the variance of the pixels, over all new images, shows
+# "This needs no label," says Ada. The noise adds its variance to every pixel. So, if the digits themselves are as before, the variance of the pixels, over all new images, shows
 # the noise of the new scanner:
 #
 # $$\text{noise}_\text{new}^2 = 0.4^2 + \text{variance}_\text{new} - \text{variance}_\text{old}.$$

@@ -146,8 +146,8 @@ new = bag.predict(test)
 print(f"{new.correct.double().mean():.1%} right, {new.confidence.mean():.1%} sure")
 
 # %% [markdown]
-# The bag is right on about half of them, and no bag can do better: a note has the same bag as the note backwards, and is as likely under
-# "infection" as that is under "side effect". Yet its gap is 3 points: a small gap needs no order.
+# The bag is right on about half of them, and no bag can do better: a note and the same note backwards have one bag, and the one is as likely under
+# "infection" as the other under "side effect". Yet its gap is 3 points: a small gap needs no order.
 #
 # Three other networks look at the order: the *CNN* at three neighbouring words at a time, the *LSTM* from left to right, the *transformer* at
 # all words. **Your move:** shuffle the words of every test note. A network that keeps its answers has not read the order. Then reverse the notes.
@@ -220,7 +220,7 @@ for name, (before, after) in says.items():
 # <details><summary>What you may have found</summary>
 #
 # Shuffled, the bag keeps all its answers; the other three change about half of theirs, as the exact posterior does: they read the order. The confidence
-# does not show it: a reversed note of "infection" is a good note of "side effect", and the exact posterior is as sure of it.
+# need not show it: a *reversed* note of "infection" is a good note of "side effect", and the exact posterior is as sure of it.
 #
 # </details>
 #

@@ -328,7 +328,7 @@ plt.show()
 #
 # ## Three things to take away
 #
-# 1. A low ECE does not show that a network has learned the law. The NLL after T tells more. One temperature is no cure: it brought focal loss nearer to the law, and cross-entropy not.
+# 1. A low ECE does not show that a network has learned the law. The NLL after T tells more.
 # 2. Judge a translator after the words that it writes itself, too.
 # 3. The said probability of a sentence, its exact probability, and whether it is right are three things.
 #

@@ -298,7 +298,7 @@ logits, labels = answers(eve, test)
 print(calibkit.audit(scaler.transform(logits), labels))
 
 # %% [markdown]
-# What *you* wrote audits them: the ECE (01), the temperature (08), today's z, and the gap plus and minus 1.96 standard errors (of a lesson that not all have read). What you have
+# What *you* wrote audits them: the ECE (01), the temperature (08), today's z, and the gap plus and minus 1.96 standard errors. What you have
 # not kept is the course's own. The `assert` lines compare ECE and gap with the course's audit.
 
 # %%

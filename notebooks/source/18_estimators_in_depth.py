@@ -16,7 +16,7 @@ explorers.stored("two_models")
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# A sends out 298 of 1,000, and 6 of them are wrong. B sends out none: it is never surer than 83 %. Its doctor reads everything.
+# A sends out 298 of 1,000, and 6 of them are wrong. B sends out none: it is never surer than 83 %.
 #
 # </details>
 #
@@ -197,8 +197,8 @@ for name, scores in {"A": score_a, "B": score_b, "B minus A": score_b - score_a}
 
 # %% [markdown]
 # We draw 1,000 labelled images again and again, for three pairs: A and B; the posterior and A; the posterior and a
-# reader with T = 1.1. Each column: on which share of the test sets it names the better one. (Intervals do where the paired one lies beside 0,
-# or the *separate* ones of the two models do not overlap.)
+# reader with T = 1.1. Each column: on which share of the test sets it names the better one. (The paired interval does where it
+# excludes 0, two *separate* ones where they do not overlap.)
 #
 # **Predict before you run:** on what share of the test sets does A have a lower ECE than B? And a lower Brier score?
 
@@ -213,7 +213,7 @@ print(pd.DataFrame(shares, index=list(pairs), columns=columns).map("{:.0%}".form
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The ECE names A on (nearly) none, the Brier score on all: the ECE cannot see the refinement. In the other two pairs the models differ in calibration
+# The ECE names A on none, the Brier score on all: the ECE cannot see the refinement. In the other two pairs the models differ in calibration
 # alone, and both numbers mostly name the better one. But only the *paired* interval excludes zero (on 70 % and 26 %); two separate ones always
 # overlap.
 #

@@ -173,8 +173,8 @@ explorers.keep(explorers.Explorer(
 
 # %% [markdown]
 # This is **split conformal prediction**. The threshold is the $k$-th smallest of the $n$ calibration scores. Why is the promise kept? The new
-# image is of the same kind as the calibration images. So its score is equally likely to take each of the $n + 1$ places among theirs. With
-# probability $k / (n+1)$ it takes one of the first $k$: then it is at most the threshold, and the true digit is in the set. For a promise of
+# image is of the same kind as the calibration images. So its score is equally likely to be the smallest of all $n + 1$, the second smallest, and so on. With
+# probability $k / (n+1)$ it is among the first $k$: then it is at most the threshold, and the true digit is in the set. For a promise of
 # $1 - \alpha$ we take the least $k$ for which $k / (n+1)$ is at least $1 - \alpha$:
 #
 # $$k = \lceil (n + 1)(1 - \alpha) \rceil .$$
@@ -275,7 +275,7 @@ print(f"{len(guess & below)} of {len(below)} found, {len(guess - below)} named w
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The hard images, with 64 %. The medium images and the eights have 82 or 83 %.
+# The hard images, with 64 %. The medium images and the eights have 83 %.
 #
 # </details>
 
@@ -359,7 +359,7 @@ print(f"exact posterior, 90 % on each image: {kept.mean():.0%} of all images, {k
 # <details><summary>What came out</summary>
 #
 # Fewer, 51 % (50 to 53 over five sets of images). With one threshold the posterior makes the smallest sets that have 90 % on average. Say
-# five digits of a hard image have 20 % each: to keep one makes a set longer by one digit, as one of 80 % elsewhere does, and brings less. So the digits of
+# five digits of a hard image have 20 % each: one of them makes the set a digit longer and brings 20 %; on another image a digit brings 80 %. So the digits of
 # hard images go first, down to the last one: 16 % of their sets are empty, and the nurse must read the image herself.
 #
 # With a threshold for each image the posterior *can* keep the promise on each (last line): a set takes the most probable digits until their
