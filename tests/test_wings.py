@@ -70,5 +70,21 @@ def test_the_table_names_every_part_of_every_wing():
     assert named == parts
 
 
+def test_the_course_needs_the_study_for_two_commands_and_the_large_scales_alone():
+    """And no test outside of tests/study: `make test` does without."""
+    asked = set()
+    for path in (ROOT / "calibkit").rglob("*.py"):
+        for one in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(one, ast.FunctionDef) and "checkout.study(" in ast.unparse(one):
+                asked.add((path.name, one.name))
+    assert asked == {
+        ("commands.py", "_reproduce"), ("commands.py", "_arbiter"), ("tables.py", "on_photographs")
+    }  # fmt: skip
+    here = [path for path in (ROOT / "tests").rglob("*.py") if path.parent.name != "study"]
+    for path in (*(ROOT / "calibkit").rglob("*.py"), *here):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"^\s*(from|import) study\b", text, re.MULTILINE), path
+
+
 def test_no_module_imports_itself_by_way_of_others():
     assert len(list(graphlib.TopologicalSorter(graph()).static_order())) > 80

@@ -5,10 +5,12 @@ It imports nothing heavy, so that what only looks for the course starts fast.
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 COURSE = "CALIBKIT_COURSE"  # the environment's word for the folder of the course
 EVIDENCE = "evidence"  # the folder of what referees read, beside the lessons and their twins
@@ -84,6 +86,12 @@ def with_study() -> None:
     known = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if folder not in known:
         os.environ["PYTHONPATH"] = os.pathsep.join([*filter(None, known), folder])
+
+
+def study(module: str) -> ModuleType:
+    """A module of the study: the one way to it, for two commands and the scales gpu and paper."""
+    with_study()
+    return importlib.import_module(f"study.{module}")
 
 
 def results() -> Path:

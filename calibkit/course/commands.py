@@ -108,8 +108,7 @@ def _claims(options) -> int:
 def _reproduce(options) -> int:
     from calibkit.course import checkout, experiments
 
-    checkout.with_study()
-    from study import all_networks, engine, night_runs, photograph_grids, reports
+    engine, reports = checkout.study("engine"), checkout.study("reports")
 
     def chosen(*names: str) -> dict:
         return {name: getattr(options, name) for name in names}
@@ -117,6 +116,7 @@ def _reproduce(options) -> int:
     target = None if options.target is None else Path(options.target)
     folder = target or checkout.root() / "notebooks" / "results"
     if options.name == [experiments.networks.NAME]:
+        all_networks = checkout.study("all_networks")
         seeds = all_networks.SEEDS[: options.seeds]
         table = all_networks.run(options.scale, seeds, **chosen("device", "jobs"))
         print(experiments.networks.kappas(table).round(3).to_string(index=False))
@@ -124,8 +124,8 @@ def _reproduce(options) -> int:
         return 0
     if options.name == [experiments.photograph_runs.NAME]:
         named = chosen("seeds", "network", "jobs", "root", "device")
-        return 1 if night_runs.run_all(**named, folder=target) else 0
-    for name in photograph_grids.EXPERIMENTS if options.name == ["all"] else options.name:
+        return 1 if checkout.study("night_runs").run_all(**named, folder=target) else 0
+    for name in engine.EXPERIMENTS if options.name == ["all"] else options.name:
         named = chosen("dataset", "network", "vectors", "root", "device", "jobs")
         seeds = None if options.seeds is None else range(options.seeds)
         done = engine.run(name, options.scale, seeds=seeds, **named)
@@ -137,9 +137,7 @@ def _reproduce(options) -> int:
 def _arbiter(options) -> int:
     from calibkit.course import checkout
 
-    checkout.with_study()
-    from study import arbiter
-
+    arbiter = checkout.study("arbiter")
     chosen = {"device": options.device, "jobs": options.jobs}
     path = arbiter.run(options.scale, options.target, **chosen)
     table = arbiter.stored(options.target, options.scale)

@@ -28,14 +28,13 @@ def test_every_way_of_the_register_trains(monkeypatch):
     monkeypatch.setattr(factorial, "IMAGES", 64)
     factorial.splits.cache_clear()
     for name in ("digits", "text"):
-        for way, strengths in factorial.ways(name, LISTED).items():
+        for way, strengths in LISTED.ways_of(name).items():
             one = factorial.trial(name, 1, way, strengths[-1], 1e-2, 1000, judged=False)
             if way.startswith("focal"):
                 assert one.recipe.loss.keywords == {"gamma": float(way[-1])}
             assert one.recipe.weight_decay == 1e-2
             assert list(one.score) == ["cal"]
             assert (one.recipe.mix is not None) == way.startswith("mixup")
-    assert "mixup of inputs" not in factorial.ways("text", LISTED)
     factorial.splits.cache_clear()
 
 
@@ -44,7 +43,7 @@ def test_parts_are_chosen_on_the_schedule_of_the_source(monkeypatch):
     factorial.splits.cache_clear()
     held = LISTED.data["parts"]
     make = factorial.maker("parts", held)
-    for way, strengths in factorial.ways("parts", LISTED).items():
+    for way, strengths in LISTED.ways_of("parts").items():
         one = make(2, way, strengths[-1], 1e-2, 1000, False)
         assert (one.recipe.select is None) == (way == "all images")
         assert (one.recipe.mix is not None) == way.endswith("mixup")
@@ -117,3 +116,12 @@ def test_it_goes_on_where_it_was(tmp_path, monkeypatch):
     assert len(calls) == many
     assert whole.revision.notna().all()
     factorial.splits.cache_clear()
+
+
+@pytest.mark.parametrize("name", ["digits", "text", "parts"])
+def test_nothing_that_the_register_asks_for_is_missing(name):
+    held = LISTED.data[name]
+    seed = factorial.seeds(held)[-1]
+    for epochs in held["shown"]:
+        assert not list(factorial._unselected(name, held, LISTED, epochs, seed))
+        assert not factorial._unjudged(name, LISTED, epochs, seed)

@@ -51,9 +51,7 @@ def on_photographs(
     or /laptop where there is none. Raises as `stored` does.
     """
     if scale in ("gpu", "paper"):
-        checkout.with_study()
-        from study import engine
-
+        engine = checkout.study("engine")
         if scale in engine.named(name, dataset).settings:
             return engine.run(name, scale, dataset=dataset, device=device).table
     at_night = checkout.results() / "night" / f"{stem(name, dataset)}.csv"

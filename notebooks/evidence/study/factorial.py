@@ -66,12 +66,6 @@ def selection_seeds(held: Mapping[str, Any], seed: int) -> list[int]:
     return list(range(start, start + held["selection"]))
 
 
-def ways(name: str, listed: register.Register) -> dict[str, Sequence[float]]:
-    """Those of the register that the data can be trained in: words have no blended inputs alone."""
-    known = listed.ways_of(name)
-    return {w: s for w, s in known.items() if not (name == "text" and w == "mixup of inputs")}
-
-
 @functools.cache
 def splits(name: str, seed: int, test: int = TEST) -> data.Splits:
     if name == "text":
@@ -245,7 +239,7 @@ def _unselected(name, held, listed, epochs, seed) -> Iterator[list[dict[str, Any
     rows = rows[(rows.epochs == epochs) & (rows.seed == seed)]
     done = set(rows[SETTING].itertuples(index=False, name=None))
     for decay in held["decays"]:
-        pairs = ((w, s) for w, strengths in ways(name, listed).items() for s in strengths)
+        pairs = ((w, s) for w, strengths in listed.ways_of(name).items() for s in strengths)
         left = [
             dict(zip(SETTING, (w, s, decay), strict=True))
             for w, s in pairs
@@ -276,7 +270,7 @@ def _unjudged(name, listed, epochs, seed) -> list[dict[str, Any]]:
     rows = rows[(rows.epochs == epochs) & (rows.seed == seed)]
     found = [
         tuple(best(rows, [way], by).values())
-        for way in ways(name, listed)
+        for way in listed.ways_of(name)
         for by in listed.criterion.values()
     ]
     there = stored(name, "judged")

@@ -161,7 +161,7 @@ def over_epochs(name: str, listed: register.Register) -> pd.DataFrame:
     Both at their best; ECE as trained, NLL after T. Epochs that lack a seed are left out.
     """
     rows = []
-    for way in factorial.ways(name, listed):
+    for way in listed.ways_of(name):
         for state, measure in (("as trained", "ECE"), ("after T", "NLL")):
             one = register.Comparison("", name, measure, listed.margins[measure], state, way=(way,))
             for epochs in sorted(listed.data[name]["shown"]):

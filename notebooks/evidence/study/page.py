@@ -394,10 +394,8 @@ def write() -> None:
     for state, name in FIGURES.items():
         made = forest(rows, state, says)
         _keep(made, home / "images" / name)
-    for name in ("digits", "text"):
-        shown = over_epochs(name, register.read())
-        if shown.epochs.nunique() > 1:
-            _keep(against_epochs(shown), home / "images" / f"claims_epochs_{name}.svg")
+    shown = over_epochs("digits", register.read())
+    _keep(against_epochs(shown), home / "images" / "claims_epochs_digits.svg")
 
 
 def _keep(made: Figure, path: Path) -> None:
