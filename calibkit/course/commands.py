@@ -66,13 +66,9 @@ def _open(options) -> int:
 
 def _page(options) -> int:
     from calibkit.course import browser
-    from calibkit.course.browser import own_diagram
 
-    make = {
-        "play": browser.playground,
-        "audit-page": browser.audit,
-        "own-diagram": own_diagram.page,
-    }
+    make = {"play": browser.playground, "audit-page": browser.audit}
+    make["own-diagram"] = browser.own_diagram
     page = browser.write(make[options.page](), options.target).resolve()
     files = f", or {page}#class for the files of a class" * (options.page == "own-diagram")
     print(f"open {page}{files}")

@@ -8,12 +8,6 @@ from calibkit.course import browser, checkout, pages
 from calibkit.course.browser import six_files
 
 LESSON = "00"
-LIGHT = {  # bytes
-    "playground.html": 400_000,
-    "audit.html": 300_000,
-    "six_files.html": 400_000,
-    "start_here.html": 400_000,
-}
 WORDS = {
     "playground.html": "Playground",
     "audit.html": "Audit",

@@ -94,19 +94,11 @@ def parse(line: str) -> Verdict | None:
     found = LINE.fullmatch(line)
     if found is None:
         return None
-    number = {name: float(found[name]) for name in ("mean", "low", "high")}
-    return Verdict(
-        found["claim"],
-        found["statement"],
-        found["word"],
-        **number,
-        seeds=int(found["seeds"]),
-        level=float(found["level"]) / 100,
-        than=None if found["than"] is None else float(found["than"]),
-        post_hoc=found["post_hoc"] is not None,
-        unit=found["unit"],
-        as_trained=found["as_trained"] is not None,
-    )
+    parts = {name: found[name] for name in ("claim", "statement", "word", "unit")}
+    parts |= {name: float(found[name]) for name in ("mean", "low", "high")}
+    parts |= {name: found[name] is not None for name in ("post_hoc", "as_trained")}
+    than = None if found["than"] is None else float(found["than"])
+    return Verdict(**parts, seeds=int(found["seeds"]), level=float(found["level"]) / 100, than=than)
 
 
 @dataclass(frozen=True)

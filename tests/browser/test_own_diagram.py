@@ -11,14 +11,13 @@ import torch
 from calibkit import metrics
 from calibkit.course import browser as pages
 from calibkit.course import verdicts
-from calibkit.course.browser import own_diagram
 
-QUESTIONS = own_diagram.questions()
+QUESTIONS = json.loads((pages.HERE / "own" / "questions.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
 def path(build):
-    return pages.write(own_diagram.page(), build / "own.html")
+    return pages.write(pages.own_diagram(), build / "own.html")
 
 
 @pytest.fixture
@@ -98,7 +97,7 @@ def test_scores_and_bins_are_those_of_the_package(page):
     answers = [given["answers"][one["id"]] for one in QUESTIONS]
     sure = torch.tensor([one["confidence"] for one in answers], dtype=torch.float64)
     hit = torch.tensor([a["option"] == q["right"] for a, q in zip(answers, QUESTIONS, strict=True)])
-    package = metrics.reliability_of(sure, hit, bins=own_diagram.BINS)
+    package = metrics.reliability_of(sure, hit, bins=10)
     assert found["binned"]["counts"] == package.counts.tolist()
     low, high = found["intervals"]["gap"]["low"], found["intervals"]["gap"]["high"]
     by_hand = verdicts.interval((sure - hit.double()).tolist())

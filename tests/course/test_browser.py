@@ -10,7 +10,6 @@ import calibkit
 from calibkit import __main__
 from calibkit.auditing import intervals, names
 from calibkit.course import browser, checkout
-from calibkit.course.browser import own_diagram
 from calibkit.course.site import sources
 from calibkit.lab.data.handwriting import all_digits
 
@@ -87,7 +86,7 @@ def test_a_template_has_each_place_once(folder):
 @pytest.mark.parametrize(("command", "page"), [
     ("play", browser.playground),
     ("audit-page", browser.audit),
-    ("own-diagram", own_diagram.page),
+    ("own-diagram", browser.own_diagram),
 ])  # fmt: skip
 def test_a_command_writes_a_page_whose_policy_forbids_every_connection(
     tmp_path, capsys, command, page

@@ -4,12 +4,13 @@ import json
 import re
 from urllib.parse import urlparse
 
-from calibkit.course.browser import own_diagram
+from calibkit.course import browser
 from calibkit.course.classroom import contents
 from calibkit.course.classroom.kits import places
 
-QUESTIONS = own_diagram.questions()
-NETWORK = json.loads((own_diagram.HOME / "network.json").read_text(encoding="utf-8"))
+OWN = browser.HERE / "own"
+QUESTIONS = json.loads((OWN / "questions.json").read_text(encoding="utf-8"))
+NETWORK = json.loads((OWN / "network.json").read_text(encoding="utf-8"))
 
 
 def test_thirty_questions_each_with_two_options_a_reason_and_a_source():

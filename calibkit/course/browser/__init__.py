@@ -179,6 +179,20 @@ def audit(home: str = "", lesson: str = "") -> str:
     return page("audit", data, home, lesson=said)
 
 
+def own_diagram(home: str = "") -> str:
+    """The page that asks a reader, and draws their own reliability diagram, or that of a class.
+
+    Its questions are own/questions.json; own/network.json has what the network of lesson 00 said on
+    its test images, in ten bins from 0 to 1. home: as `page` takes it.
+
+    >>> "connect-src" in own_diagram(), len(own_diagram()) < 60_000
+    (False, True)
+    """
+    files = {name: HERE / "own" / f"{name}.json" for name in ("questions", "network")}
+    data = {name: json.loads(file.read_text(encoding="utf-8")) for name, file in files.items()}
+    return page("own", data, home)
+
+
 def digits_text() -> str:
     """The digits as text, one a line: its label, then a letter a pixel, a for 0 to q for 16.
 

@@ -33,8 +33,6 @@ EXACT = 17  # digits that tell two different numbers apart
 FORMULA = ("=", "+", "-", "@")  # what makes a spreadsheet compute a cell
 UNKNOWN = "?"  # in place of points: an error of the grader, and no fault of the student's
 NOT_HANDED_IN = "not handed in"
-REFUSED = "The sandbox refused it: nothing was harmed, and the points stand."
-NOT_REFUSED = "There was no sandbox, so it may have been done: look at the files."
 NO_SANDBOX = (
     "no sandbox works here: bubblewrap (Linux: apt install bubblewrap) is not there, or may not "
     "make namespaces. Students' code could then read and delete your files. If you trust these "
@@ -72,14 +70,13 @@ class Grade:
     """Points for one exercise, UNKNOWN for an error of ours, and what the checker said.
 
     share: of the cases that no notebook shows, those that are right; None where none was tried.
-    smallest: the smallest case that fails. attempts: what the answer tried to do to files.
+    smallest: the smallest case that fails.
     """
 
     points: int | str
     message: str
     share: float | None = None
     smallest: Failing | None = None
-    attempts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -92,26 +89,12 @@ class Marked:
     student: str
     grades: Mapping[str, Grade]
     notes: tuple[str, ...] = ()
-    walled: bool = True
     fingerprint: str = ""
 
     @property
     def total(self) -> int:
         """The points; an error of ours counts as none."""
         return sum(one.points for one in self.grades.values() if one.points != UNKNOWN)
-
-    @property
-    def warning(self) -> str:
-        """What the answers tried to do to files and programs; "" if nothing was seen."""
-        tried = [
-            f"{name} tried to {', to '.join(one.attempts)}"
-            for name, one in self.grades.items()
-            if one.attempts
-        ]
-        if not tried:
-            return ""
-        outcome = REFUSED if self.walled else NOT_REFUSED
-        return f"The code of {'; of '.join(tried)}. {outcome}"
 
 
 @dataclass(frozen=True)
@@ -127,7 +110,7 @@ class Gradebook:
     unknown: tuple[str, ...] = ()
 
     def table(self) -> pd.DataFrame:
-        """Columns `student`, for each exercise NAME and NAME_unseen, `total`, `warning`, `seed`,
+        """Columns `student`, for each exercise NAME and NAME_unseen, `total`, `seed`,
         `fingerprint`, `message`.
 
         NAME_unseen is the share of unseen cases that are right, empty where none was tried.
@@ -138,7 +121,7 @@ class Gradebook:
             for name, grade in one.grades.items():
                 share = None if grade.share is None else round(grade.share, 2)
                 row |= {name: grade.points, f"{name}_unseen": share}
-            row |= {"total": one.total, "warning": one.warning, "seed": self.seed}
+            row |= {"total": one.total, "seed": self.seed}
             said = [f"{name}: {grade.message}" for name, grade in one.grades.items()]
             words = " | ".join([*one.notes, *said])
             rows.append(row | {"fingerprint": one.fingerprint, "message": words})
@@ -149,7 +132,6 @@ class Gradebook:
         for one in self.marked:
             unsure = sum(grade.points == UNKNOWN for grade in one.grades.values())
             words = f", {unsure} not graded: see the message in the table" * bool(unsure)
-            words += ", WARNING: see the table" * bool(one.warning)
             yield f"{inert(one.student)}: {one.total} of {len(one.grades)}{words}"
         if self.unknown:
             yield f"not on the roster: {', '.join(map(inert, self.unknown))}"
@@ -165,8 +147,6 @@ class Gradebook:
                 share = grade.share
                 told = "" if share is None else f", {100 * share:.0f} % of unseen cases"
                 yield inert(f"{one.student}, {name}: {grade.points}{told}. {grade.message}")
-            if one.warning:
-                yield inert(f"{one.student}: WARNING. {one.warning}")
             if one.fingerprint:
                 words = {None: "", one.fingerprint: ", the code that was graded"}
                 changed = f": NOT the code that was graded, which has {graded}"
@@ -250,7 +230,7 @@ def grade(
     marked = []
     for one in tqdm(handed_in, unit="student"):
         grades = {task.checker: graded(one, task, seed, walls or []) for task in asked}
-        marked.append(Marked(one.student, grades, one.troubles, bool(walls), one.fingerprint))
+        marked.append(Marked(one.student, grades, one.troubles, one.fingerprint))
     titles = {task.checker: task.title for task in asked}
     return Gradebook(seed, titles, tuple(marked), tuple(unknown))
 
@@ -305,7 +285,7 @@ def graded(submission: Submission, task: contents.Exercise, seed: int, walls: li
     except Exception as error:
         points, message = UNKNOWN, f"not graded, for an error of the grader: {error!r}"
     told = (None, None) if found is None else (found.share, found.smallest)
-    return Grade(points, message, *told, tuple(answer.attempts))
+    return Grade(points, message, *told)
 
 
 def examine(exercise: Exercise, seed: int, answer: Callable) -> Examined:

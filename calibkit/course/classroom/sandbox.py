@@ -36,7 +36,6 @@ START = 60.0  # seconds of computing in which torch is imported
 MEMORY = 1_500 << 20  # bytes that an answer may take beyond those of the libraries
 TICK = 0.05  # seconds between two looks at its memory
 LONGEST = 32 << 20  # bytes of a reply
-ATTEMPTS = 20  # that are kept of an answer; who tries more has tried enough
 TMP = 64 << 20  # bytes of /tmp in the sandbox
 LIMITS = {"CPU": 60, "FSIZE": 16 << 20, "NOFILE": 128, "CORE": 0, "DATA": 4 << 30}
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/etc/ld.so.cache")
@@ -98,8 +97,6 @@ class Answer:
     that one trusts, whose code may then read and delete files. seed: where its random numbers
     begin.
 
-    `attempts` has what it tried to do to files and programs, in words (see `attempts`).
-
     Use it in a `with`; entering raises Missing where the notebook does not define the function,
     `Ended`, TimeUp or an error of the student's own (`Raised`) where the definition fails, and
     `Broken` where the sandbox itself does.
@@ -117,7 +114,6 @@ class Answer:
         self.order = {"cells": list(cells), "function": function, "withheld": list(withheld)}
         self.order["seed"] = seed
         self.walls, self.why = list(walls), ""
-        self.attempts: list[str] = []
 
     def __enter__(self) -> Answer:
         self.room = tempfile.TemporaryDirectory(prefix="calibkit-grade-")
@@ -192,11 +188,7 @@ class Answer:
         limit = running.Limit(self._computed)
         while True:
             with contextlib.suppress(queue.Empty):
-                reply = self._read(self.replies.get(timeout=TICK))
-                if "tried" not in reply:
-                    return reply
-                if (words := str(reply["tried"])) not in self.attempts[:ATTEMPTS]:
-                    self.attempts = [*self.attempts, words[: worker.LONGEST]][:ATTEMPTS]
+                return self._read(self.replies.get(timeout=TICK))
             if due := limit.exceeded(seconds):
                 self._end("it had not ended in time")
                 raise due

@@ -133,18 +133,14 @@ def prior_frame(
         exact probabilities where all digits are equally common. The nine other classes stay
         equally common.
 
-    Raises ValueError for a ratio below 1 and for other than two images.
+    Raises ValueError for a ratio below 1 and for lists of different lengths.
 
     >>> image, even = np.zeros((2, 8, 8)), np.full((2, 10), 0.1)
     >>> prior_frame(image, [0, 1], even, 9).readout[:61]
     'This digit 9 times rarer in training: the clear 0 falls from '
     """
     ratio = validate.number("ratio", ratio, 1, math.inf, open_high=True)
-    if not len(images) == len(true) == len(posteriors) == 2:
-        raise ValueError(
-            f"images, true and posteriors must be of two images, got {len(images)}, {len(true)} "
-            f"and {len(posteriors)}"
-        )
+    validate.same_length("true", len(true), len(images), "image")
     panels, said, values = [], [], {}
     old = torch.full((10,), 0.1, dtype=torch.float64)
     names = ("clear", "doubtful")
@@ -212,11 +208,8 @@ def labels_frame(
     'Noise rate 20 %: 1 of the 1 labels shown is wrong. First image'
     """
     rate = validate.number("rate", rate, 0, 1)
-    if not len(images) == len(true) == len(given):
-        raise ValueError(
-            f"images, true and given must be equally long, got {len(images)}, {len(true)} and "
-            f"{len(given)}"
-        )
+    for name, digits in (("true", true), ("given", given)):
+        validate.same_length(name, len(digits), len(images), "image")
     clean = as_array(posterior, np.float64)
     noisy = (1 - rate) * clean + rate / len(clean)
     wrong = sum(a != b for a, b in zip(true, given, strict=True))

@@ -232,12 +232,6 @@ def _live() -> type:
     return Live
 
 
-def _with_pale_bars(description: str, frames: Sequence[Frame]) -> str:
-    """The description, which says once what pale bars are, where a frame has any."""
-    faded = any('class="faded"' in panel for frame in frames for panel in frame.panels)
-    return f"{description} {PALE}" if faded and PALE not in description else description
-
-
 def control(label: str, last: int, start: int, value: str) -> str:
     """The HTML of a slider over whole numbers from 0 to `last`."""
     words = {"label": escape(label), "value": escape(value)}
@@ -302,7 +296,9 @@ class Explorer(Shown):
         self.sliders, self.play = sliders, play
         positions = itertools.product(*(slider.values for slider in sliders))
         self.frames = [render(*values) for values in positions]
-        self.description = _with_pale_bars(description, self.frames)
+        faded = any('class="faded"' in panel for frame in self.frames for panel in frame.panels)
+        more = f" {PALE}" * (faded and PALE not in description)
+        self.description = f"{description}{more}"
 
     @property
     def first(self) -> Frame:

@@ -104,7 +104,7 @@ def cooling_frame(
 def rivals_frame(models: Sequence[Reliability], titles: Sequence[str], *, readout: str) -> Frame:
     """The diagrams of two models on one test set, a panel each, and what their parts are.
 
-    Raises ValueError for another number of models or titles than two.
+    Raises ValueError for another number of titles than models.
 
     >>> from calibkit import metrics
     >>> r = metrics.reliability([[0.9, 0.1], [0.6, 0.4]], [0, 1], bins=5)
@@ -112,8 +112,7 @@ def rivals_frame(models: Sequence[Reliability], titles: Sequence[str], *, readou
     >>> len(frame.panels), frame.readout
     (3, 'A 50 %; B 50 %')
     """
-    if (len(models), len(titles)) != (2, 2):
-        raise ValueError(f"models and titles must be two each, got {len(models)} and {len(titles)}")
+    validate.same_length("titles", len(titles), len(models), "model")
     drawn = [diagram_panel(one, title) for one, title in zip(models, titles, strict=True)]
     return Frame((*drawn, legend_panel()), readout)
 

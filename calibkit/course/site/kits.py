@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from calibkit.course.classroom.kits import names, slides, writing
+from calibkit.course.classroom.kits import names, writing
 
 FOLDER = "kits"
 SHOWN = ("Before the class", "Plan", "After the class", "Slides")
@@ -53,7 +53,7 @@ class Kit:
     @property
     def slides(self) -> int:
         """How many there are."""
-        return len(slides.SLIDE.findall(self.parts["Slides"]))
+        return len(writing.SLIDE.findall(self.parts["Slides"]))
 
     @property
     def told(self) -> str:

@@ -93,10 +93,8 @@ class Lesson:
 
     @property
     def short(self) -> str:
-        """Its name in a narrow list, or else from that of its file."""
-        entry = syllabus.entry(self.number)
-        words = self.path.stem[3:].replace("_", " ").capitalize()
-        return entry.short if entry else f"{self.number} {words}"
+        """Its name in a narrow list."""
+        return syllabus.entry(self.number).short
 
     @cached_property
     def notebook(self) -> NotebookNode:
@@ -288,8 +286,7 @@ def groups(course: list[Lesson], texts: Mapping[str, str]) -> dict[str, list[tup
     """The sidebar: (title, name of the page) under each caption. texts: titles by name."""
     tracks: dict[str, list[tuple[str, str]]] = {name: [] for name in syllabus.TRACKS}
     for lesson in course:
-        entry = syllabus.entry(lesson.number)
-        tracks[entry.track if entry else "elective"].append((lesson.short, lesson.stem))
+        tracks[syllabus.entry(lesson.number).track].append((lesson.short, lesson.stem))
     titled = {name: (title, name) for name, title in texts.items() if name not in BEHIND}
     run = [titled.pop(RUN)] if RUN in titled else []
     return {

@@ -32,7 +32,7 @@ MATRIX, NLL = CHECKED["noise_matrix"], CHECKED["noisy_nll"]
 IMPORTS = "import os\nimport torch\nfrom calibkit import check, curation"
 RENAMED = MATRIX.solution.replace("my_noise_matrix", "anna") + "\ncheck.noise_matrix(anna)"
 CALL = "\n\n\ncheck.noise_matrix(my_noise_matrix)"
-LAST = ["total", "warning", "seed", "fingerprint", "message"]
+LAST = ["total", "seed", "fingerprint", "message"]
 WALLS = sandbox.bubblewrap()
 ANSWERS = {
     "right": MATRIX.solution + CALL,
@@ -117,10 +117,7 @@ def my_noise_matrix(p):
 
 
 def test_right_wrong_and_hostile_in_processes_of_their_own(tmp_path, monkeypatch):
-    """Behind walls where there are some; else the hostile one harms a file that cannot be there.
-
-    Who tries to delete and hides it is right, and warned of.
-    """
+    """Behind walls where there are some; else the hostile one harms a file that cannot be there."""
     monkeypatch.setattr(running, "SECONDS", 3.0)
     ours, out = tmp_path / "precious.txt", tmp_path / "grades.csv"
     ours.write_text("precious", encoding="utf-8")
@@ -135,14 +132,6 @@ def test_right_wrong_and_hostile_in_processes_of_their_own(tmp_path, monkeypatch
     table = pd.read_csv(out, keep_default_na=False).set_index("student")
     assert dict(table.total) == {"hostile": 0, "right": 1, "swallowed": 1, "wrong": 0}
     assert "had not ended" in table.message["hostile"]
-    assert table.warning["right"] == ""
-    assert table.warning["swallowed"].startswith("The code of noise_matrix tried to delete ")
-    for words in (f"delete {path}", f"to write {path}"):
-        assert words in table.warning["swallowed"]
-    assert ("nothing was harmed" in table.warning["swallowed"]) == bool(WALLS)
-    pages = tmp_path / "grades_feedback"
-    assert "Warning." in (pages / "swallowed.html").read_text(encoding="utf-8")
-    assert "Warning." not in (pages / "right.html").read_text(encoding="utf-8")
     assert ours.read_text(encoding="utf-8") == "precious"
 
 
@@ -171,7 +160,6 @@ def test_a_solution_is_graded_right_in_the_sandbox():
     task = next(task for task in CHECKED.values() if task.lesson.startswith("16"))
     found = grading.graded(solved_by_a_student([task.lesson]), task, 1, WALLS or [])
     assert found.points == 1, found.message
-    assert found.attempts == ()  # nobody is accused
 
 
 def test_a_package_within_tmp_is_seen_in_the_sandbox(tmp_path, monkeypatch):

@@ -7,7 +7,7 @@ import pytest
 from calibkit import __main__
 from calibkit.course import browser, checkout
 from calibkit.course.classroom import contents, kits, rubrics
-from calibkit.course.classroom.kits import places, slides, writing
+from calibkit.course.classroom.kits import places, writing
 from tests.course.classroom.course import COMMITTED, EVERY
 
 NAMES = kits.names()
@@ -81,7 +81,7 @@ def test_the_plan_fits_90_minutes_and_no_number_of_its_slides_is_typed(name):
     assert shown == sorted(shown)
     text = part(name, "Slides")
     assert not re.search(r"^(<{7}|>{7}|={7}$)", text, re.MULTILINE)  # what a merge leaves
-    assert shown[-1] == len(slides.SLIDE.findall(text))
+    assert shown[-1] == len(writing.SLIDE.findall(text))
     assert len(places.PLACE.findall(text)) >= 10
     settings = r"\$\$.*?\$\$|\$.*?\$|play\.html#[^)]*|```.*?```"
     text = re.sub(settings, "", places.PLACE.sub("", text), flags=re.DOTALL)
@@ -179,7 +179,7 @@ def test_the_command_writes_a_kit_and_lists_all(tmp_path, capsys):
 
 def test_slides_work_without_a_script_and_forbid_all_that_is_not_theirs():
     text = "### One *word*\n\nShown.\n\n> Hidden.\n> More.\n\nShown too.\n\n### Two\n\n$x$\n"
-    page = slides.page("A & B", text, writing.html)
+    page = writing.slides("A & B", text)
     assert page.count('<section id="') == 2
     assert page.count("<h1>") == page.count('<aside class="notes"') == 1
     assert page.count("<h2>") == 2

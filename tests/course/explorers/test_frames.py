@@ -459,13 +459,13 @@ SPREAD = {"x_range": (0, 1), "x_label": "", "title": "", "readout": ""}
     (lambda: cooled(0.0), "^T must lie in"),
     (lambda: noisier(-0.1), "^noise must lie in"),
     (lambda: soft(1.5), "^alpha must lie in"),
-    (lambda: explorers.prior_frame(IMAGES[:2], [3], SAID[:2], 10), "two images, got 2, 1"),
+    (lambda: explorers.prior_frame(IMAGES[:2], [3], SAID[:2], 10), "true .* 2, got 1"),
     (lambda: explorers.prior_frame(IMAGES[:2], [3, 3], SAID[:2], 0.5), "^ratio"),
-    (lambda: explorers.labels_frame(IMAGES, [3], [3, 7], SAID[0], 0), "equally long, got 3, 1"),
+    (lambda: explorers.labels_frame(IMAGES, [3], [3, 7], SAID[0], 0), "true .* 3, got 1"),
     (lambda: explorers.labels_frame(IMAGES, [3] * 3, [3] * 3, SAID[0], 1.3), "^rate must"),
     (lambda: explorers.cooling_frame(COUNTED, CURVES, 7, exact_nll=0.3), "^at must be .*7"),
     (lambda: explorers.film_frame(FILM, COUNTED, OTHER, 9, exact_nll=0), "^epoch must be .*9"),
-    (lambda: explorers.rivals_frame([COUNTED], ["a"] * 2, readout=""), "two each, got 1 and 2"),
+    (lambda: explorers.rivals_frame([COUNTED], ["a"] * 2, readout=""), "titles .* 1, got 2"),
     (lambda: explorers.spread_frame({}, {}, **SPREAD), "samples must be 1 to 4"),
 ])  # fmt: skip
 def test_what_cannot_be_drawn_is_named(draw, names):

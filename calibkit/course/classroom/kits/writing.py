@@ -7,12 +7,13 @@ from pathlib import Path
 
 from calibkit.course import browser, checkout, page_templates, pages
 from calibkit.course.classroom import contents, forms, rubrics
-from calibkit.course.classroom.kits import slides
 from calibkit.course.classroom.kits.places import KitError, fill
 from calibkit.pictures.percent import spaced
 
 SOURCES = Path("notebooks", "teaching", "kits")
 LESSONS = re.compile(r"^Lessons: (?P<numbers>[\d ]+)$", re.MULTILINE)
+SLIDE = re.compile(r"^### (?P<title>[^\n]+)\n(?P<body>.*?)(?=^### |\Z)", re.MULTILINE | re.DOTALL)
+NOTES = re.compile(r"(?:^>.*\n?)+", re.MULTILINE)
 LINK = re.compile(r"\[(?P<words>[^\]]*)\]\((?P<name>\d\d_\w+)\.ipynb\)")
 STUDENT, PLAY, SLIDES = "student", "play.html", "slides.html"
 # By page: its title, and the parts of the source that stand on it.
@@ -85,7 +86,7 @@ def page_texts(name: str) -> tuple[list[str], dict[str, str]]:
             shown.append(_further(lessons))
         heading, body = f"{title}: {words}" if words else title, html("\n\n".join(shown))
         made[file] = page_templates.render("kit.html", title=heading, body=body)
-    made[SLIDES] = slides.page(title, parts["Slides"], html)
+    made[SLIDES] = slides(title, parts["Slides"])
     made = {file: spaced(page) for file, page in made.items()}
     made[PLAY] = browser.playground()
     return lessons, made
@@ -115,6 +116,25 @@ def _further(lessons: list[str]) -> str:
             if told and not title.startswith("Exercise"):
                 made.append(f"### {lesson.number}: {title}\n\n{told}")
     return "\n\n".join(made)
+
+
+def slides(title: str, text: str) -> str:
+    """The page of the slides in a Markdown text, without a framework, a kernel or a network.
+
+    A slide begins with a heading of rank three. What stands in a quotation below it is for the
+    speaker: the key N opens it in a window of its own, print has it below the slide. Without a
+    script all slides stand below each other; in print each has a page of its own.
+    """
+    made = []
+    for slide in SLIDE.finditer(text + "\n"):
+        quoted = "\n".join(part.strip() for part in NOTES.findall(slide["body"]))
+        notes = re.sub("^> ?", "", quoted, flags=re.MULTILINE)
+        heading = html(slide["title"]).strip().removeprefix("<p>").removesuffix("</p>")
+        body = html(NOTES.sub("", slide["body"]))
+        made.append({"title": heading, "body": body, "notes": html(notes) if notes else ""})
+    script = Path(__file__).with_name("slides.js").read_text(encoding="utf-8")
+    words = {"title": f"{title}: slides", "heading": title, "slides": made}
+    return page_templates.render("slides.html", script, **words)
 
 
 def html(text: str) -> str:
