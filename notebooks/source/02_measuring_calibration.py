@@ -57,7 +57,7 @@ DEVICE = "auto"
 # - **The truth:** the exact posterior.
 #
 # The posterior says how *probable* each answer is to be right. Take a bin of three answers that are right with probability 0.7, 0.9
-# and 0.5. Their labels say 1, 1 and 0 today, and may say 1, 1 and 1 tomorrow: the share of right answers jumps from 0.67
+# and 0.5. Today the first two are right, tomorrow all three may be: the share of right answers jumps from 0.67
 # to 1. The mean of the probabilities, 0.7, stays. The ECE with this mean in place of the share is the **true calibration error**, without luck.
 
 # %% tags=["drawing"]
@@ -391,7 +391,7 @@ check.classwise_ece(my_classwise_ece)
 # ### Which ECE is yours?
 #
 # Libraries differ on values that sit on an edge, and a language model states just such values. Below,
-# 165 answers are "60 %" to "100 %" sure, in steps of 5. Move those that said 80 %, which is an edge of 15 bins.
+# 162 answers are "60 %" to "100 %" sure, in steps of 5. Move those that said 80 %, which is an edge of 15 bins.
 
 # %% tags=["drawing"]
 stated = np.repeat(np.arange(0.6, 1.01, 0.05), 18).round(2)
@@ -422,8 +422,8 @@ slider
 
 # %% [markdown]
 # A tenth of a point decides in which bin they are counted. So two published ECEs may differ
-# though the models do not: [what does your ECE compute?](what_your_ece_computes.md) asks twelve libraries. Which convention follows yours of lesson
-# 01?
+# though the models do not: [what does your ECE compute?](what_your_ece_computes.md) asks twelve libraries. Which of these conventions is that of your ECE in
+# lesson 01?
 
 # %%
 from calibkit.course.mine import ece

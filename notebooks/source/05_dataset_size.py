@@ -88,7 +88,7 @@ explorers.keep(explorers.Explorer(
 #
 # Ada trains the network of the small hospital, on all 150 scans. The rule of the house: an answer of 90 % or more goes out
 # at once, a doctor reads the other scans. "It saw few scans," says Ada, "so it will send more of them to the doctor." Look
-# at what the small hospital sends out, and at the last line of each network.
+# at what the small hospital sends out, and at the last line that is printed for each network.
 
 # %%
 for fraction in (1.0, 0.1):
@@ -196,7 +196,7 @@ explorers.Explorer(
 # <details><summary>What came out</summary>
 #
 # Keep 30. Their cost in accuracy cannot be told from 0: +0.1 points over the five networks, with an interval from -0.9 to +1.1. The gap
-# falls to 3 points. (15 kept cost 3.0 points as their 135 scans make a batch of 128 and one of 7: trained in one batch, for as many steps, they cost 0.6.) Of 1,000 scans 18 go out with a wrong answer, not 117. The price: 196 go out at all, not 562. And 75 kept cost 5 points.
+# falls to 3 points. (With 15 kept the other 135 make two batches, one of only 7 scans, and cost 3.0 points; in one batch, for as many steps, 0.6.) Of 1,000 scans 18 go out with a wrong answer, not 117. The price: 196 go out at all, not 562. And 75 kept cost 5 points.
 #
 # </details>
 #
@@ -265,7 +265,7 @@ for seed in seeds:
     )
 
 # %% [markdown]
-# On 30 scans each interval is 25 to 33 points wide. For two of five networks (1 and 2) it contains 0, though the 10,000 new scans show a gap of more than 20
+# On 30 scans each interval is 25 to 33 points wide. For two of five networks (1 and 2) it contains 0 (that of 3 begins just above), though the 10,000 new scans show a gap of more than 20
 # points. And never measure on the scans that T was fitted on: there the gap looks smaller than it is.
 #
 # ## The answer

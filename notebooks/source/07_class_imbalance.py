@@ -17,7 +17,7 @@ explorers.stored("class_prior")
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 5.8 %. The odds (0 against all other digits) are divided by 100. Those of the clear image were 999 to 1 and are now 10 to 1. Those of the doubtful
+# 5.8 %. The odds (0 against all other digits) are divided by 100. Those of the clear image were about 1,100 to 1 and are now 11 to 1. Those of the doubtful
 # image were 6 to 1 and are now 6 to 100. This is no error: where a 0 is so rare, such an image *is* hardly ever a 0.
 #
 # </details>
@@ -204,8 +204,8 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# To 39 %. Eve is right about a good part. But the prior was all that she took out, and 39 % is far from 1 %. (Why not 0? Exact probabilities are calibrated over all images,
-# not over those of one digit; and luck alone measures 1.4 % on 1,000 images, see 02.)
+# To 39 %. Eve is right about a good part. But the prior was all that she took out, and 39 % is far from 1 %. (Why not 0? Exact probabilities are calibrated over all images;
+# over the images of one digit they need not be; and luck alone measures 1.4 % on 1,000 images, see 02.)
 #
 # </details>
 #
@@ -240,7 +240,7 @@ print(f"T {T}: kept images: {sure:.1%} sure, {right:.1%} right; "
 #
 # </details>
 #
-# So need Ada buy nothing? A network that calls *every* image so finds all of them, too. So the table counts two things, with the T of the lowest NLL on the kept images: of 100
+# So need Ada buy nothing? A network that calls *every* image the rarest digit finds all of them, too. So the table counts two things, with the T of the lowest NLL on the kept images: of 100
 # images of the rarest digit, how many are found? And of 100 images that are *called* the rarest digit, how many are it?
 # Beside them stands what Ada would buy: networks that learned from 1,500 images, too, but from as many of each digit.
 #

@@ -94,7 +94,7 @@ print("labels of images that look alike:", test.labels[alike].tolist())
 
 # %% [markdown]
 # The network sees the noise, not the clean digit, so it has to give *one* answer for all images that look like this one.
-# The shares of the digits among them are the exact posterior q. The answer with the lowest loss is the mean of all targets.
+# The shares of the digits among them are the exact posterior q. As its loss is a proper score (02), the answer with the lowest loss is the mean of all targets.
 # With labels as given (hard labels), this is q itself. With smoothed labels it is
 #
 # $$p^* = (1-\alpha)\,q + \frac{\alpha}{K}.$$
@@ -227,8 +227,8 @@ curves = [curve(digits(seed).test.posterior, digits(seed).test.labels) for seed 
 exact_risk = np.mean([one[round(0.7 * size.test) - 1] for one in curves])
 
 # %% [markdown]
-# **Predict before you run:** with hard labels the networks are 16 points too sure on average, with alpha 0.05 only 2. How many points is it with
-# alpha 0.3? And how many, if they gave exactly the optimum?
+# **Predict before you run:** with hard labels the networks are 16 points too sure on average, with alpha 0.05 only 2. How many points too sure,
+# or not sure enough, are they with alpha 0.3? And how many would they be, if they gave exactly the optimum?
 
 # %% tags=["answer", "drawing"]
 # your guess first, then run this cell
@@ -255,7 +255,7 @@ plt.show()
 #
 # With alpha 0.3 the networks are 22 points *not* sure enough, the optimum 25.5. At alpha 0.05 the optimum is 4 points not sure enough, by design.
 #
-# So Ben's small gap is the sum of two faults: the loss asks for 4 points too little, and the network is 6 points surer than its loss asks. Here they nearly
+# So Ben's small gap is the sum of two faults: the loss asks for 4 points too little, and for what it gets right the network is 6 points surer than its loss asks. Here they nearly
 # cancel. With another network or another training they need not.
 #
 # </details>
@@ -356,13 +356,13 @@ for a in (0.0, 0.05, 0.3):  # T: the temperatures of the networks
 #
 # ## The answer
 #
-# **That 87 of 100 such answers are right, but by luck: his loss asks for too little, his network is surer than its loss asks, and at
+# **That 87 of 100 such answers are right, but by luck: his loss asks for too little, his network is surer than that for what it gets right, and at
 # alpha 0.05 the two faults nearly cancel. With hard labels 56 are right, with alpha 0.3 99; after one temperature 88 to 90.**
 #
 # ## Three things to take away
 #
 # 1. A loss asks for a probability, its optimum: cross-entropy for the true one, smoothing for a flatter one.
-# 2. A trained network does not give what the loss asks: it is surer, even with exact labels.
+# 2. A trained network does not give what the loss asks: for what it gets right it is surer, even with exact labels.
 # 3. So judge what a network *says*, on new data, and repair that; do not choose a loss for its gap.
 #
 # ## Recall

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 11 · Focal loss in practice: a new loss, or one number?
 #
-# **Question.** A car brakes by itself when its network is more than 90 % sure of what it sees. Of 1,000 scenes it brakes on 579, and on 89 of
+# **Question.** A car brakes by itself when its network is more than 90 % sure of its answer. Of 1,000 scenes it brakes on 579, and on 89 of
 # them wrongly. You have one day. Ben wants to train anew with focal loss; Eve wants to divide the logits by one temperature. Whom do you let work?
 #
 # **Predict before you run:** Ben's strength of focal loss is called gamma; gamma 0 is cross-entropy. With gamma 3, on how many of 1,000 scenes
@@ -70,7 +70,7 @@ contest = sweep.run(recipe, {"gamma": gammas, "decay": decays, "seed": [*seeds, 
 # ## 1. Ben changes the loss
 #
 # The label of an image is 8; the network says 3 with 70 % and 8 with 20 %. Its *confidence* is its highest probability, 70 %. Its $p$ is the
-# probability of the *label*, 20 %. In training, every image pulls at the logit of its label: with $1-p$ under cross-entropy. Focal loss, $(1-p)^\gamma\,(-\log p)$, multiplies this pull by a factor, the gradient ratio of lesson 10:
+# probability of the *label*, 20 %. In training, every image pulls at the logit of its label: with $1-p$ under cross-entropy. Focal loss, $(1-p)^\gamma\,(-\log p)$, multiplies this pull by a factor:
 
 # %%
 for words, p in {"surely right": 0.95, "unsure": 0.4, "missed": 0.02}.items():
@@ -82,8 +82,8 @@ for words, p in {"surely right": 0.95, "unsure": 0.4, "missed": 0.02}.items():
 # missed one pulls a sixth harder.
 #
 # Which image needs a large gamma? One where the network is too sure (Ghosh et al. 2022). Ben measures this with the network trained by cross-entropy. He
-# sorts images that are kept aside (`cal`) into ten bins by their confidence, and takes the gap of each bin. The gamma of a training image is
-# that of the bin in which its $p$ lies.
+# sorts images that are kept aside (`cal`) into ten bins by their confidence, and takes the gap of each bin. A training image gets the gamma of
+# the bin into which its own $p$ falls.
 #
 # ### Exercise: a gamma for each image
 #
@@ -145,7 +145,7 @@ train, cal, test = digits(SEED)
 # From 50 % on the network is too sure; below 30 % there are too few images. So the measured gammas are large where $p$ is large.
 #
 # **Your move.** This is Ben's loss, for one batch. Train with the measured gammas, then with `gamma = 3.0` for all images. Is a second training worth it?
-# The second line asks the first network, that of cross-entropy, for as many scenes: those of which it is surest.
+# The second line that is printed asks the first network, that of cross-entropy, for as many scenes: those of which it is surest.
 
 # %%
 def loss(logits, labels):
@@ -279,7 +279,7 @@ print(sum(guess[letter] == names[setting] for letter, setting in settings.items(
 # accuracy and NLL, A is a little worse than C: focal loss repaired no more here than one temperature does.
 #
 # Fewer wrong brakings have a price. A scene is *missed* where the network is right, and the car does not brake. B is right on 687 scenes and brakes rightly
-# on 579 - 89 = 490, so it misses 197. C misses 687 - 231 = 456, D 680 - 265 = 415.
+# on 579 - 89 = 490, so it misses 197. C, right on as many, brakes rightly on 242 - 11 = 231 and misses 456. D is right on 680, brakes rightly on 265 and misses 415.
 # Which is worse, a wrong braking or a missed one, the car's maker must say; the bar of 90 % is theirs to move.
 #
 # </details>

@@ -142,7 +142,7 @@ runs = dict(zip(settings, translation.fit_all(plans), strict=True))
 # %% [markdown]
 # ## 2. Ben: "Half the ECE"
 #
-# All three on 800 sentences. The **distance** from the law is half the sum of the absolute differences between bars and diamonds.
+# All three on 800 sentences. The **distance** from the law is half the sum of the absolute differences between bars and diamonds, those of the first figure.
 
 # %% tags=["drawing"]
 def trained(loss, n):
@@ -237,7 +237,7 @@ print(means.round(dict(zip(means.columns, [1, 1, 1, 2, 3, 1], strict=True))).to_
 # It cannot tell which are wrong.
 #
 # **What to trust where no law is known:** the NLL after T. It needs only true translations, and here it orders the three as
-# the distance does: focal loss 0.521, cross-entropy 0.659, smoothing 0.691. (In 11 focal loss won nothing, but there each loss chose its weight decay. Whether that is why, we have not tested.)
+# the distance does: focal loss 0.521, cross-entropy 0.659, smoothing 0.691. (Lesson 11 gives each loss its own weight decay; there focal loss wins nothing. Whether that is why, we have not tested.)
 #
 # </details>
 #
@@ -273,8 +273,8 @@ print(means[list(heads)].rename(columns=heads).round().astype(int).to_string())
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 25 points (2 after greedy ones; cross-entropy has 17, focal loss 13). Drawn, the small probabilities of impossible words add up: 36 % of the places come after an impossible prefix
-# ("lost"). There nothing is right, however sure it is.
+# 25 points (2 after greedy ones; cross-entropy has 17, focal loss 13). Now and then an impossible word is drawn, and all that follows is lost: 36 % of the places come after such a word.
+# There nothing is right, however sure it is.
 #
 # </details>
 #
@@ -358,9 +358,9 @@ plt.show()
 #
 # ### The most probable sentence
 #
-# None of the five most probable translations has the adverb: 75 % of the probability has it, but spread over 96 wordings, the other 25 % over 12.
+# None of the five most probable translations has the adverb, though 75 of 100 translations have it: in 96 wordings, the other 25 in 12.
 #
-# **Predict before you run:** does a wide beam over the *exact law* find it?
+# **Predict before you run:** does a wide beam over the *exact law* find a translation with the adverb?
 
 # %% tags=["answer"]
 for text, p in list(everything.items())[:2]:

@@ -206,7 +206,7 @@ for letter, fault in fault_of.items():
 # - **too sure:** a gap far above zero on both scanners.
 # - **noisy labels:** a gap far *below* zero. The audit sees this symptom, not its cause.
 # - **two scanners:** hardly any gap on the whole, but one above zero on one scanner and one below on the other.
-# - **rare class:** nothing but one digit, which is seldom predicted, and then more often right than stated.
+# - **rare class:** only one digit is off. It is seldom predicted; where it is, it is right more often than the model says.
 # - **leak:** small gaps, and half of the test images stand in the calibration file. Its ECE is smaller than its true error.
 # - **none:** nothing, or one flag by luck.
 #
@@ -268,7 +268,7 @@ slider = explorers.Explorer(
 explorers.keep(slider, "audit_power")
 
 # %% [markdown]
-# In section 3 the 8 of the rare class has a z of -3.0: beyond the 2.8 of ten digits. But an alarm here comes from three checks, so it divides by 3 once more and needs 3.1.
+# In section 3 the 8 of the rare class has a z of -3.0. For ten digits the limit is 2.8; but an alarm here comes from three checks, and for these the limit is 3.1.
 # This file is one of the 42 of 100 without an alarm. So write beside "nothing found" *what would have been found*.
 #
 # ## 5. Ada, Ben, Eve, and you
@@ -320,8 +320,8 @@ for name, network in {"Ada": ada, "Ben": ben, "Eve": eve}.items():
           f"ECE {error:.1%}, by luck {audit.test.expected:.1%}; largest z of a digit {z.abs().max():.1f}")
 
 # %% [markdown]
-# Ada's gap is above 0 with its whole interval. Ben's and Eve's cannot be told from 0. Yet in each one predicted digit lies beyond 2.8: here, too,
-# the average hides a group. The printed report names predicted digits that are off, where fewer than half are: all stand in `classes` of what the audit returns. (Other libraries, or no Python: [your model](your_model.md), [audit a file](audit_a_file.md).)
+# Ada's gap is above 0 with its whole interval. Ben's and Eve's cannot be told from 0. Yet each of the two has a predicted digit with a z beyond 2.8: here, too,
+# the average hides a group. The printed report names predicted digits that are off; all stand in `classes` of what the audit returns. (Other libraries, or no Python: [your model](your_model.md), [audit a file](audit_a_file.md).)
 #
 # ## The answer
 #

@@ -48,7 +48,7 @@ DEVICE = "auto"
 #
 # The images are digits under so much noise (0.6) that nobody can read all of them. We know the exact posterior of each. Model A is this
 # posterior, made too cautious by a temperature of 1.2. Model B says the same row for all images that it reads as a 3: the mean posterior of
-# this group; so for each digit. **Your move:** change the temperature of A.
+# this group; the same for every other digit. **Your move:** change the temperature of A.
 
 # %%
 size, _, _ = begin(SCALE, SEED, DEVICE)
@@ -99,8 +99,8 @@ explorers.keep(explorers.Explorer(
 # ## 2. Two parts of one score
 #
 # Which number could have told? A proper score (02), such as the Brier score. Let $p$ be the row of an image, $q$ its exact posterior, and $y$
-# its label as a row (1 for the label, 0 elsewhere). $y_k$ is random, with mean $q_k$ and variance $q_k(1-q_k)$. Its expected squared distance from $p_k$ is that of
-# its mean, plus its variance:
+# its label as a row (1 for the label, 0 elsewhere). $y_k$ is random, with mean $q_k$ and variance $q_k(1-q_k)$. The expected squared distance of $y_k$ from $p_k$ is the
+# squared distance of $q_k$ from $p_k$, plus the variance of $y_k$:
 #
 # $$E\,\sum_k (p_k - y_k)^2 \;=\; \sum_k (p_k - q_k)^2 \;+\; \sum_k q_k (1 - q_k).$$
 #
@@ -144,7 +144,7 @@ check.keep(my_avoidable_brier)
 
 # %% [markdown]
 # Eve may repair the outputs with any function from rows to rows, but cannot tell two images with the same row apart. So the best that
-# she can reach is $r$, the mean posterior of all images with the same row. Averaged over these images the formula holds with $r$ in place of $q$. Its first
+# she can reach is $r$, the mean posterior of all images with the same row. On average over the images with the same row, the formula holds with $r$ in place of $q$. Its first
 # term, $\sum_k (p_k - r_k)^2$, is the **calibration part**: what a recalibration could remove. The second, $\sum_k r_k(1 - r_k)$, is the **refinement**. There *low* is good, and no
 # recalibration lowers it.
 #
@@ -197,8 +197,8 @@ for name, scores in {"A": score_a, "B": score_b, "B minus A": score_b - score_a}
 
 # %% [markdown]
 # We draw 1,000 labelled images again and again, for three pairs: A and B; the posterior and A; the posterior and a
-# reader with T = 1.1. Each column: on which share of the test sets it names the better one. (The paired interval does where it
-# excludes 0, two *separate* ones where they do not overlap.)
+# reader with T = 1.1. Each column: on which share of the test sets it names the better one. (A paired interval names one where it
+# excludes 0, two *separate* intervals where they do not overlap.)
 #
 # **Predict before you run:** on what share of the test sets does A have a lower ECE than B? And a lower Brier score?
 

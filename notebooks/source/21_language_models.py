@@ -246,8 +246,8 @@ print(f"{next(iter(facts.PLACES[best]))}, {cities[best]:.0%} sure; the text name
       f"{times[mine]} times; exact probability {known[mine, best]:.1%}")
 
 # %% [markdown]
-# A *verdict* gives the mean gap (confidence minus accuracy) of five new models, as trained, with its 95 % interval. HOLDS: all of it lies above 0.2, and
-# that of the `control`, questions that the text answers 5 to 19 times, does not.
+# A *verdict* gives the mean gap (confidence minus accuracy) of five new models, as trained, with its 95 % interval. HOLDS: the whole interval lies above 0.2.
+# That of the `control`, the questions that the text answers 5 to 19 times, must not.
 
 # %% tags=["nbval-check-output"]
 def gap(told):  # of five new models, by meaning
@@ -260,7 +260,7 @@ print(verdicts.judge("21a", f"new seeds: {never}", gap("0"), than=0.2, control=g
 
 # %% [markdown]
 # Can Eve repair it? She has 1,700 other questions whose answers are known. She divides the logarithms of the cities' probabilities by a temperature T, or fits a *curve*
-# from confidence to accuracy (beta calibration). Or the model answers *ten times*, and she counts how often the most frequent city comes.
+# of three numbers from confidence to accuracy (beta calibration). Or the model answers *ten times*, and she counts how often the most frequent city comes.
 #
 # **Predict before you run:** the *error* is the mean distance of the confidence from the exact probability of being right. Which way has the smallest? Does T help?
 
