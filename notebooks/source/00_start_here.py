@@ -404,7 +404,7 @@ _ = ax.legend()
 # - The mean confidence (dashed) falls too, but less. The distance between the two is the signed gap.
 #
 # [Lesson 06](06_label_noise.ipynb) asks why, and what happens in the course of a training. The next
-# cell, which is folded, makes a slider from these runs and calls it `mine`: write `mine` in a cell of
+# cell, which is folded, makes a slider from these runs: write `slider` in a cell of
 # your own to see it.
 
 # %% tags=["drawing"]
@@ -421,12 +421,12 @@ def frame(wrong):
         x_label="share of wrong training labels (%)", x_ticks=shares, title=f"{wrong:.0%} wrong labels")
 
 
-mine = explorers.Explorer(
+slider = explorers.Explorer(
     frame, explorers.Slider("wrong training labels", shares, show="{:.0%}".format),
     description="Left, the reliability diagram on test images with right labels, all seeds together. "
     "A line stands at the accuracy of each bin; from there to its mean confidence the gap is striped (over-confident) "
     "or dotted (under-confident). Right, accuracy and mean confidence against the share of wrong training labels.")
-explorers.keep(mine, "start_here")
+explorers.keep(slider, "start_here")
 
 # %% [markdown]
 # ### Claims are measured

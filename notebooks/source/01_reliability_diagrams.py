@@ -17,7 +17,7 @@ explorers.stored("two_networks")
 # <details><summary>What came out</summary>
 #
 # 90 %: one of ten such answers is wrong, where the report says one of a hundred. And at 50 % sure it is right on 63 %. One
-# network is bold, the other cautious. Their errors cancel in the average, and in nobody's scan.
+# network is bold, the other cautious. Their errors cancel in the average, but not in any single scan.
 #
 # </details>
 #

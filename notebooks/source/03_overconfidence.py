@@ -96,8 +96,8 @@ tell(model, new_images, "new")
 # <details><summary>What you may have found</summary>
 #
 # After one epoch it is not sure enough on both (−). Later, the difference on the training images is small. On new images it is
-# positive after 5 epochs, and large after 60. Why? The loss looks only at the training images, and it is
-# never content: 99.99 % for the right label costs less than 99.9 %.
+# positive after 5 epochs, and large after 60. Why? The loss looks only at the training images, and it can
+# always fall further: 99.99 % for the right label costs less than 99.9 %.
 #
 # </details>
 #
@@ -297,7 +297,7 @@ print(f"More sure than right on new images from epoch {opens} of {size.epochs}; 
 #
 # 1. Over-confidence appears on images that the network was *not* trained on: a diagram of the training images does not
 #    show it.
-# 2. The loss of the training images is never content: it goes on to ask for more confidence when all answers are right.
+# 2. The loss of the training images can always fall further: it asks for more confidence even when all answers are right.
 # 3. Compare networks after a temperature each, with a proper score such as the NLL.
 #
 # ## Recall

@@ -180,7 +180,7 @@ for noise in (0.4, 0.8):
 #
 # For example, one clean digit lies at $d^2=8$ from the image, another at $d^2=8.8$. With noise 0.4 their scores are $-8/0.32=-25$ and
 # $-8.8/0.32=-27.5$, so the first is $e^{2.5}$, 12 times as probable. With noise 0.8 they are $-6.25$ and $-6.875$: only 1.9 times. The same
-# image says less where the noise is larger. So there are two of them:
+# image says less where the noise is larger. So there are two posteriors:
 #
 # - The **informed posterior** is computed with the noise that the images really have (the diamonds above). Nothing can read them better.
 # - The **uninformed posterior** is always computed with noise 0.4. Nobody has told it of the new scanner.

@@ -214,8 +214,7 @@ plt.show()
 # 24 and 225. On clear scans his choice wins in the end, against the random tenth (27) in each of the five networks. On noisy ones
 # it does not (222). After one day and after three it is the worst everywhere: its days go into reading.
 #
-# What does save days? To stop earlier: after three days all images leave 219 noisy scans wrong, no more than after ten.
-#
+# What does save days? Stopping earlier: after three days all images leave 219 noisy scans wrong, no more than after ten.
 #
 # </details>
 #
