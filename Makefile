@@ -88,17 +88,17 @@ test-study: $(VENV)/.test
 test-slow: $(VENV)/.test
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m slow tests $(ARGS)
 
-# loadfile: the cells of one notebook must meet the same kernel. One thread and one process each, as in
-# tests/conftest.py: two kernels share two cores; figures are drawn and not encoded.
+# loadfile: the cells of one notebook must meet the same kernel; ports: two workers must not draw one. One
+# thread and one process each, as in tests/conftest.py: two kernels share two cores; figures are not encoded.
 test-notebooks test-evidence: export OMP_NUM_THREADS = 1
 test-notebooks test-evidence: export LOKY_MAX_CPU_COUNT = 1
 test-notebooks test-evidence: export MPLBACKEND = agg
 test-notebooks: $(VENV)/.test
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile notebooks --ignore notebooks/evidence \
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -p tests.notebooks.ports notebooks --ignore notebooks/evidence \
 	  tests/notebooks/pretended.py::test_a_lesson_runs $(ARGS)
 
 test-evidence: $(VENV)/.test
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile notebooks/evidence \
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -p tests.notebooks.ports notebooks/evidence \
 	  tests/notebooks/pretended.py::test_its_evidence_runs $(ARGS)
 
 # no doctests here: `make test` has them
@@ -107,8 +107,7 @@ test-browser: $(VENV)/.browser
 	$(BIN)/python -m tests.browser.chromium
 	CALIBKIT_BROWSER_SCALE=$(SCALE) $(BIN)/python -m pytest -n $(JOBS) --dist loadfile -o addopts= tests/browser $(ARGS)
 
-bench: $(VENV)/.test $(VENV)/.browser
-	$(BIN)/python -m tests.browser.chromium
+bench: $(VENV)/.test
 	$(BIN)/python -m tests.benchmarks $(ONLY)
 
 lint: $(VENV)/.test

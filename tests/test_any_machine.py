@@ -12,13 +12,11 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-import tomllib
 import urllib.request
 from pathlib import Path
 
 import pytest
 
-from calibkit import doctor
 from tests.browser.lab import free_port
 
 ROOT = Path(__file__).parents[1]
@@ -112,22 +110,6 @@ def test_the_steps_for_bash_open_the_course_without_make(tmp_path):
     )
     left = {p.name for p in (tmp_path / "home").rglob("*jupyterlab-settings")}
     assert not left, "a file was written into the user's home"
-
-
-def test_what_the_page_names_is_there():
-    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
-    texts = [PAGE, *((ROOT / name).read_text("utf-8") for name in ("README.md", "environment.yml"))]
-    named = {name for text in texts for name in re.findall(r"`make ([a-z-]+)", text)}
-    assert named <= set(targets)
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    extras = set(re.findall(r"\.\[(\w+)\]", PAGE + doctor.INSTALL))
-    assert extras <= set(project["optional-dependencies"])
-    pinned = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
-    for package, stated in (
-        ("torch", r"torch ([\d.]+)\+cpu"),
-        ("ipywidgets", r"ipywidgets ([\d.]+),"),
-    ):
-        assert f"{package}=={re.search(stated, PAGE)[1]}" in pinned
 
 
 @pytest.mark.parametrize(("variable", "flag"), [("", False), ("TORCH_INDEX=file:///cpu", True)])

@@ -30,7 +30,7 @@ RUNS = {
     "test-notebooks": (["calibkit", "notebooks/source", "tests/notebooks"], []),
     "test-evidence": (["calibkit", "notebooks/source", "tests/notebooks"], []),
     "test-browser": (["calibkit", "tests/browser"], []),
-    "bench": (["tests/benchmarks", "tests/browser"], ["tests/browser/test_"]),
+    "bench": (["tests/benchmarks"], []),
 }
 # What is there or not, and asked for by those who have it: an import that may fail.
 OPTIONAL = {"tomllib", "resource", "torchmetrics", "pyarrow", "google"}
@@ -103,8 +103,3 @@ def test_a_target_installs_what_it_imports(target):
 def test_every_target_that_runs_code_is_looked_at():
     targets = re.findall(r"(?m)^([a-z][\w-]*): \$\(VENV\)", MAKEFILE)
     assert set(targets) - {"lint"} == set(RUNS)
-
-
-def test_the_benchmarks_of_pages_have_their_browser():
-    steps = re.search(r"(?m)^bench: .*\n((?:\t.*\n)+)", MAKEFILE)[1]
-    assert steps.index("tests.browser.chromium") < steps.index("tests.benchmarks")

@@ -32,18 +32,6 @@ def test_every_link_leads_to_a_file_of_the_course():
     assert not site or site in outside  # and where there is a site, the door leads there, too
 
 
-def test_it_opens_with_a_network_that_is_too_sure_and_a_picture_that_moves():
-    opening = README.partition("\n## ")[0]
-    first = opening.split("\n\n")[1]
-    assert first.startswith("A network says that it is 93 % sure. It is right 79 times out of 100.")
-    lesson = next(ROOT.glob("notebooks/00_*.ipynb")).read_text(encoding="utf-8")
-    assert re.search(r"right on 79\.\d%.* sure at 9[23]\.\d%|79\.1%.*93\.0%|93\.0%.*79\.1%", lesson)
-    (picture,) = re.findall(r"!\[[^\]]{40,}\]\(([^)]+)\)", opening)
-    assert "@keyframes" in (ROOT / picture).read_text(encoding="utf-8")
-    assert "JupyterLab" in opening
-    assert "PyTorch" in opening
-
-
 def test_the_door_stands_before_anything_is_installed():
     opening = README.partition("\n## ")[0]
     assert re.findall(r"\]\(notebooks/open/([\w.]+)\)", opening) == list(open_pages.WORDS)

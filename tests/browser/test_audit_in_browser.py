@@ -4,12 +4,11 @@ import base64
 import json
 import math
 import re
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import pytest
-from playwright.sync_api import Error, expect
+from playwright.sync_api import expect
 
 from calibkit import auditing
 from calibkit.auditing import export, files
@@ -328,29 +327,6 @@ def test_which_answers_to_look_up_is_told_as_by_the_command(scripts, tmp_path, r
     assert "deferral" not in without
 
 
-def test_costs_of_answers_are_shown_and_bad_ones_named(opened, tmp_path):
-    page, file = opened(width=390), answers(tmp_path / "answers.jsonl")
-    choose(page, file)
-    shown(page)
-    read_so(page, alarm="5", miss="5")
-    with pytest.raises(ValueError, match="which must cost more") as refused:
-        auditing.audit_files(file, costs=(5, 5))
-    page.locator("#refusal", has_text=str(refused.value)).wait_for()
-    read_so(page, miss="50")
-    page.locator("h3", has_text="Which answers to look up").wait_for()
-    shown(page)
-    words = " ".join(page.locator("#rest").inner_text().split())
-    costs = auditing.audit_files(file, costs=(5, 50)).deferral
-    less = costs.models["temperature"].difference
-    assert less.value < 0
-    assert less.clear
-    assert "what has a confidence below 90.00 %" in words
-    assert f"After a temperature 100 answers cost {-100 * less.value:.1f} less" in words
-    assert page.locator("h2", has_text="Class by class").count() == 0
-    assert page.locator("table", has_text="Cost of answers").locator("tbody tr").count() == 4
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-
-
 def test_the_random_numbers_are_those_of_numpy(scripts):
     drawn = """n => { const random = new calibkit.NumpyRandom(), order = [...random.order(n)];
       return [order, Array.from({length: 3000}, () => random.uniform())]; }"""
@@ -544,20 +520,6 @@ def test_costs_are_asked_for_and_shown_as_the_command_shows_them(opened, tmp_pat
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_bad_costs_are_named(scripts, tmp_path):
-    file = binary(tmp_path / "binary.csv", n=60)
-    bad = {"must be two numbers": [("1", ""), ("", "20"), ("one", "20"), ("0x1", "20")]}
-    bad["must be above 0"] = [("1", "0"), ("-1", "20")]
-    for words, costs in bad.items():
-        for alarm, miss in costs:
-            form = {"alarm": alarm, "miss": miss, "drop": False}
-            seen = scripts.evaluate(READ, [encoded(file), file.name, form])
-            assert words in seen["refused"], costs
-            assert not seen["unsure"]
-    with pytest.raises(Error, match="costs are of a binary model"):
-        given_to(scripts, ALL_NUMBERS, written(tmp_path), {"costs": (1, 20)})
-
-
 def test_the_numbers_are_saved_as_json(opened, tmp_path):
     page, file = opened(), written(tmp_path)
     choose(page, file)
@@ -619,20 +581,6 @@ def test_axe_finds_nothing_wrong(opened, accessible, tmp_path, scheme):
     choose(page, written(tmp_path, y_true=WORDS[::-1]))
     page.locator("#question").wait_for()
     accessible(page)
-
-
-def test_it_prints_on_the_width_of_paper(opened):
-    page = opened(width=680)
-    page.locator("#example").click()
-    shown(page)
-    page.emulate_media(media="print")
-    wide = "all => all.filter(t => t.getBoundingClientRect().right > innerWidth).length"
-    assert page.eval_on_selector_all("table, svg", wide) == 0
-    assert page.locator("#choose").is_hidden()
-    levels = page.eval_on_selector_all(
-        "h1, article :is(h2, h3)", "all => all.map(h => +h.tagName[1])"
-    )
-    assert all(after - before <= 1 for before, after in pairwise(levels))
 
 
 def large(file, n, classes=10):

@@ -5,7 +5,6 @@ import pytest
 from calibkit.course.explorers import Explorer, Frame, Slider
 from calibkit.pictures import svg
 from tests.browser import drive
-from tests.browser.lab import visit_notebook, write
 
 
 def frame(n):
@@ -77,23 +76,3 @@ def frame(n):
     return Frame((svg.picture(200, 100, dot),), f"the dot is at {n}")
 explorer = Explorer(frame, Slider("place", [1, 2, 3]), description="A dot that moves.")
 """
-FROZEN = """\
-widget = explorer.widget()
-widget._esm = widget._esm.replace("frames[place]", "frames[0]")
-widget"""
-ASTRAY = """\
-from IPython.display import HTML, Javascript, display
-display(Javascript("console.error('broken on purpose')"))
-HTML('<img src="https://example.org/x.png">')"""
-
-
-# a notebook without a fault is visited by test_explorer_folder
-@pytest.mark.parametrize(("name", "code", "noticed"), [
-    ("raises", "1 / 0", ["error: ZeroDivisionError"]),
-    ("frozen", FROZEN, ["picture did not change after 1"]),
-    ("astray", ASTRAY, ["broken on purpose", "network: https://example.org/x.png"]),
-])  # fmt: skip
-def test_a_broken_notebook_is_noticed(browser, lab, name, code, noticed):
-    write(lab, name, HEAD, code)
-    said = "; ".join(visit_notebook(browser, lab, name).complaints)
-    assert all(words in said for words in noticed)

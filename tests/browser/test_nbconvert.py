@@ -1,25 +1,20 @@
 """Standard exports show every figure: Markdown, HTML and PDF, as nbconvert writes them."""
 
 import base64
-import functools
 import re
 import struct
-from collections import Counter
 
 import nbformat
 import pytest
-from nbconvert import HTMLExporter, MarkdownExporter, WebPDFExporter
-from playwright.async_api import BrowserType
+from nbconvert import HTMLExporter, MarkdownExporter
 
 from calibkit.course import checkout
 from calibkit.course.execution import PNG
-from tests.browser import chromium
 from tests.browser.drive import of_each_kind, watched
 
 NOTEBOOKS = [lesson.notebook for lesson in (*checkout.lessons(), *checkout.evidence())]
 each = pytest.mark.parametrize("notebook", of_each_kind(NOTEBOOKS), ids=lambda path: path.stem)
 SIZES = "all => all.map(one => [one.naturalWidth, one.naturalHeight])"
-NO_NETWORK = "--host-resolver-rules=MAP * ~NOTFOUND"  # MathJax is not waited for
 DRAWN = "all => all.filter(one => one.querySelector(':scope > svg')?.clientHeight > 100).length"
 
 
@@ -60,17 +55,3 @@ def test_html_shows_each_figure_and_slider(browser, build, notebook):
             notebook
         )
         assert page.locator(".picture").evaluate_all(DRAWN) == explorers(notebook)
-
-
-@each
-def test_a_pdf_holds_each_figure(monkeypatch, notebook):
-    ours = functools.partialmethod(BrowserType.launch, executable_path=chromium.candidates()[0])
-    monkeypatch.setattr(BrowserType, "launch", ours)  # not the one that Playwright would download
-    exporter = WebPDFExporter(disable_sandbox=True, browser_args=[NO_NETWORK])
-    pdf = exporter.from_notebook_node(committed(notebook))[0]
-    images = re.findall(rb"<<[^>]*/Subtype\s*/Image[^>]*>>", pdf)
-    sizes = [
-        tuple(int(re.search(rb"/%s (\d+)" % side, image)[1]) for side in (b"Width", b"Height"))
-        for image in images
-    ]
-    assert not Counter(map(tuple, figures(notebook))) - Counter(sizes)

@@ -6,12 +6,9 @@ import pytest
 
 from calibkit.course import explorers
 from calibkit.course.experiments import networks as data
-from calibkit.course.explorers.plane import said
-from calibkit.pictures.percent import spaced
 from calibkit.pictures.reliability import DIAGRAM, STRIP, diagram
 from tests.browser import axe
 from tests.browser.drive import Visit, walk_all
-from tests.browser.test_two_sliders import SIZES
 
 CELLS = (
     "from calibkit.course import explorers",
@@ -39,10 +36,6 @@ def readout(root):
     return root.locator(".readout").text_content()
 
 
-def steps_of(topic):
-    return [spaced(said(row)) for _, row in topic.table.iterrows()]
-
-
 def test_every_network_of_a_lesson_is_met_by_the_arrow_keys(opened):
     page, _ = opened
     done = Visit()
@@ -51,23 +44,6 @@ def test_every_network_of_a_lesson_is_met_by_the_arrow_keys(opened):
     (walk,) = done.walks
     assert walk.label == "network"
     assert walk.values == [f"{i} of 63" for i in range(1, 64)]
-
-
-def test_the_list_and_the_slider_lead_to_every_network(on_page):
-    _, root = on_page
-    explorer = the_explorer()
-    assert root.locator("option").all_inner_texts() == [topic.label for topic in explorer.topics]
-    for topic in explorer.topics:
-        root.locator("select").select_option(label=topic.label)
-        words = [role.words for role in topic.roles.values()]
-        assert root.locator(".chosen text").all_text_contents() == words
-        slider = root.locator("input")
-        slider.press("Home")
-        steps = steps_of(topic)
-        assert readout(root) == steps[0]
-        slider.press("End")
-        assert readout(root) == steps[-1]
-        assert root.locator("output").inner_text() == f"{len(steps)} of {len(steps)}"
 
 
 def test_the_script_draws_the_diagram_that_python_draws(on_page):
@@ -117,29 +93,6 @@ def test_a_click_chooses_the_network_under_it(opened):
     assert slider.evaluate("node => node === document.activeElement")
     page.keyboard.press("ArrowRight")  # the keys go on from here
     assert readout(root) != found
-
-
-@pytest.mark.parametrize("width", [320, 360, 390])
-def test_a_telephone_shows_the_words_over_the_plane_and_scrolls_to_no_side(visit, still, width):
-    page = visit(still, width=width, height=740)
-    root = page.locator(".calibkit-explorer")
-    root.locator("path.all").wait_for(state="attached")
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert root.evaluate("root => root.scrollWidth - root.clientWidth") <= 0
-    for part in ("select", "input", "svg >> nth=0", "svg >> nth=1"):
-        box = root.locator(part).bounding_box()
-        assert box["x"] >= 0
-        assert box["x"] + box["width"] <= width
-    if width >= 360:
-        assert min(root.evaluate(SIZES)) >= 11
-    words, plane = (root.locator(p).first.bounding_box() for p in (".readout", "svg"))
-    assert words["y"] + words["height"] <= plane["y"]
-    before = readout(root)
-    root.locator("svg").first.scroll_into_view_if_needed()
-    x, y = root.evaluate(RING)
-    page.mouse.click(x + 0.3 * (width - 60) / 3, y - 0.2 * (width - 60) / 3)
-    assert readout(root) != before or abs(root.evaluate(RING)[0] - x) < 1
-    assert root.locator("svg").first.bounding_box()["y"] == pytest.approx(plane["y"], abs=200)
 
 
 def test_axe_finds_nothing_wrong(opened, accessible):

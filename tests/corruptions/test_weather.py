@@ -51,17 +51,6 @@ def test_fog_by_hand(generator, monkeypatch):
     assert torch.allclose(weather.fog(x, (1.5, 2), generator), hazy)
 
 
-@pytest.mark.parametrize(("size", "side"), [(31, 32), (32, 32), (33, 64)])
-def test_clouds_are_the_least_power_of_two_that_covers(size, side, generator, monkeypatch):
-    drawn = []
-    plasma = weather.plasma
-    monkeypatch.setattr(
-        weather, "plasma", lambda x, side, *rest: drawn.append(side) or plasma(x, side, *rest)
-    )
-    assert weather.fog(torch.ones(1, 1, 8, size), (1, 2), generator).shape == (1, 1, 8, size)
-    assert drawn == [side]
-
-
 @pytest.mark.parametrize("severity", [1, 5])
 def test_frost_on_black_is_a_scaled_piece_of_the_pattern(severity, generator):
     weight = TABLES["cifar"]["frost"][severity - 1][1]

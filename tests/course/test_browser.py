@@ -10,12 +10,10 @@ import calibkit
 from calibkit import __main__
 from calibkit.auditing import intervals, names
 from calibkit.course import browser, checkout
-from calibkit.course.site import sources
 from calibkit.lab.data.handwriting import all_digits
 
 LESSONS = {"05": "05_dataset_size.html", "06": "06_label_noise.html"}
 PLAYGROUND = browser.HERE / "playground"
-LONGEST, WIDEST = 150, 125  # lines, letters
 
 
 def block(page, name):
@@ -118,16 +116,6 @@ def test_the_page_holds_the_digits_as_they_are():
     assert [int(line[0]) for line in lines] == labels.tolist()
 
 
-@pytest.mark.parametrize("path", sorted(browser.HERE.rglob("*.js")), ids=lambda path: path.name)
-def test_each_module_is_short_says_what_it_is_and_draws_from_a_seed(path):
-    text = path.read_text(encoding="utf-8")
-    lines = text.splitlines()
-    assert len(lines) < LONGEST
-    assert max(map(len, lines)) <= WIDEST
-    assert text.startswith("// ")
-    assert not re.search(r"Math\.random|fetch\(|XMLHttpRequest|eval\(", text)
-
-
 def test_every_setting_is_linked_to_a_lesson_of_the_course():
     numbers = {path.name[:2] for path in (checkout.root() / "notebooks").glob("*.ipynb")}
     named = re.findall(r'lesson: "(\d\d)"', (PLAYGROUND / "settings.js").read_text("utf-8"))
@@ -143,26 +131,10 @@ def test_the_page_of_an_audit_links_the_lesson_only_where_it_stands_beside_it():
     assert "17.html" not in alone
 
 
-def test_the_bar_names_pages_of_the_site():
-    bar = sources.bar("audit.html")
-    assert bar.count("aria-current") == 1
-    assert '<a href="audit.html" aria-current="page">Audit</a>' in bar
-    own = {"index.html#lessons-title", "play.html", "audit.html", "findings.html", "api.html"}
-    assert set(sources.BAR) - own <= {f"{name}.html" for name in sources.text_pages()}
-
-
 def test_the_page_of_an_audit_knows_which_intervals_are_to_be_trusted():
     table = block(browser.audit(), "trust")
     assert table == {name: list(intervals.LEAST[name]) for name in ("aurc", "aurc paired", "auc")}
     assert block(browser.audit(), "version") == calibkit.__version__
-
-
-def test_both_pages_share_what_they_draw_and_measure():
-    of_pages = [
-        browser.modules(browser.HERE / name / "main.js") for name in ("playground", "audit")
-    ]
-    shared = {path.name for path in set(of_pages[0]) & set(of_pages[1])}
-    assert shared == {path.name for path in (browser.HERE / "shared").glob("*.js")}
 
 
 def test_the_page_of_an_audit_looks_names_up_in_the_lists_of_the_command():

@@ -1,8 +1,5 @@
 """Where the course lies, and which lessons it has."""
 
-import subprocess
-import sys
-
 import pytest
 
 from calibkit.course import checkout
@@ -40,13 +37,6 @@ def test_outside_a_checkout_it_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr("calibkit.course.checkout.__file__", elsewhere)
     with pytest.raises(FileNotFoundError, match="in the folder of the course"):
         checkout.root()
-
-
-def test_it_is_found_without_loading_torch_or_matplotlib():
-    heavy = "{'torch', 'matplotlib', 'pandas', 'nbformat'}"
-    code = f"import sys; from calibkit.course import checkout; print({heavy} & {{*sys.modules}})"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout == "set()\n"
 
 
 def test_evidence_lies_beside_its_lesson_under_the_same_name(two_lessons):

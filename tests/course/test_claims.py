@@ -53,19 +53,6 @@ def test_the_table_sets_them_beside_the_sources_figures(folder):
     assert "Without a verdict: X2" in text
 
 
-def test_the_table_marks_what_was_claimed_afterwards_or_as_trained_and_names_levels(folder):
-    late = verdicts.judge("X2", "late", [0.36, 0.37, 0.38], than=0.9, level=0.9, post_hoc=True)
-    early = verdicts.judge("X2", "early", [0.36, 0.37, 0.38], as_trained=True)
-    write(folder, "13_shift", f"{late}\n{early}\n")
-    text = claims.table(claims.printed(folder), claims.listed(folder / claims.DETAIL))
-    measured = "+0.370 [+0.353, +0.387] against 0.9"
-    assert f"| X2 | NOT MET (post hoc) | late | {measured} | 3 | 13 |" in text
-    counts = "5 verdicts: 2 HOLDS, 0 NOT SPECIFIC, 1 NOT MET, 1 REVERSED, 1 INCONCLUSIVE; 1 post"
-    assert counts in text
-    assert "| X2 | HOLDS (as trained) | early |" in text
-    assert "without a verdict" not in text
-
-
 def test_each_claim_of_the_list_has_its_line(folder):
     listed = [claims.Claim(name, *[""] * 7) for name in ("X1", "X2", "X3")]
     found = [("12", "X1", "X1, 2 verdicts (1 HOLDS, 1 REVERSED): on digits | alone", [])]

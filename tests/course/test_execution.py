@@ -4,9 +4,6 @@ import base64
 import io
 import json
 import os
-import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -51,25 +48,6 @@ def verdicts(said):
     """The last word of each lesson's line of the table."""
     lines = [line.split() for line in said.split("together")[0].splitlines()]
     return {words[0]: " ".join(words[3:]) for words in lines if words}
-
-
-def started(command):
-    """A running `calibkit COMMAND` that has a hanging lesson, and that lesson's two processes."""
-    before = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    code = f"{before}from calibkit.__main__ import main; raise SystemExit(main({command!r}))"
-    process = subprocess.Popen(
-        [sys.executable, "-c", code],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    mark, end = Path("notebooks", "running"), time.monotonic() + 600
-    while not mark.exists():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < end
-        time.sleep(0.1)
-    return process, pids(mark)
 
 
 def pids(file):
@@ -139,38 +117,6 @@ def test_a_lesson_that_hangs_is_ended_and_no_child_of_any_lesson_stays(
     assert verdicts(said)["03_good"] == "ok"
     assert "02_hangs: it was ended after 1000 s" in said
     assert all_gone(pids(mark) + pids(two_lessons / "notebooks" / "pid"))
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(os.name != "posix", reason="signals to a process group")
-def test_ctrl_c_ends_with_a_table_and_nothing_left(two_lessons):
-    add("02_hangs", HANGS)
-    add("03_later", "print(SCALE)")
-    process, family = started(["course", "--scale", "smoke", "--jobs", "1"])
-    os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=600)
-    assert process.returncode == 130
-    assert verdicts(out) == {
-        "00_good": "ok",
-        "01_bad": "FAILED",
-        "02_hangs": "stopped",
-        "03_later": "not started",
-    }
-    assert "Traceback" not in err
-    assert err.rsplit("\r")[-1].strip().splitlines()[-1].startswith("calibkit: stopped by Ctrl-C")
-    assert all_gone(family)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(os.name != "posix", reason="sends SIGKILL")
-def test_a_killed_run_leaves_no_process_behind(two_lessons):
-    add("02_hangs", HANGS)
-    process, family = started(["course", "--scale", "smoke", "--only", "02"])
-    family += [child.pid for child in psutil.Process(process.pid).children(recursive=True)]
-    assert len(family) > 2  # its kernel, the kernel's child, and the workers
-    process.kill()
-    assert all_gone(family)
-    process.communicate()
 
 
 def test_publishing_writes_good_notebooks_only_with_equal_ids_of_cells(two_lessons):

@@ -32,18 +32,3 @@ def test_the_network_is_that_of_lesson_00():
     right, sure = (float(line[place]) / 100 for place in (1, 2))
     assert abs(NETWORK["score"]["right"] - right) < 0.005
     assert abs(NETWORK["score"]["sure"] - sure) < 0.005
-
-
-def test_its_bins_and_its_score_agree():
-    binned, score = NETWORK["binned"], NETWORK["score"]
-    assert sum(binned["counts"]) == binned["n"] == 10_000
-    assert sum(binned["hits"]) == round(score["right"] * binned["n"])
-    sums = [n * c for n, c in zip(binned["counts"], binned["confidence"], strict=True) if n]
-    assert abs(sum(sums) / binned["n"] - score["sure"]) < 1e-5
-    assert abs(score["gap"] - (score["sure"] - score["right"])) < 1e-6
-    within = [
-        n * (c - h / n) ** 2
-        for n, h, c in zip(binned["counts"], binned["hits"], binned["confidence"], strict=True)
-        if n
-    ]
-    assert sum(within) / binned["n"] < score["brier"] < score["right"]

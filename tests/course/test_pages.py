@@ -256,29 +256,6 @@ def test_a_page_that_would_not_work_is_refused_by_name(folder, capsys, text, say
     assert "99" in capsys.readouterr().err
 
 
-def test_notebooks_executed_elsewhere_take_the_texts_from_the_course(folder, tmp_path):
-    executed = tmp_path / "executed"
-    executed.mkdir()
-    (folder / "01_b.ipynb").rename(executed / "01_b.ipynb")
-    (folder / "00_a.ipynb").rename(executed / "00_a.ipynb")
-    written = pages.export_all(executed)
-    assert [path.name for path in written[1:]] == ["00_a.html", "01_b.html", "words.html"]
-
-
-def test_live_widgets_are_left_out(folder):
-    output = new_output(
-        "display_data", {execution.WIDGET_MIME: {"model_id": "1"}, "text/html": "<i>"}
-    )
-    notebook = new_notebook(cells=[new_code_cell("x", outputs=[output])], metadata={"widgets": {}})
-    (folder / "02_c.ipynb").write_text(writes(notebook), encoding="utf-8")
-    assert "model_id" not in pages.export_all(only="02")[0].read_text(encoding="utf-8")
-
-
-def test_a_line_stored_in_two_pieces_is_one_line():
-    pieces = [new_output("stream", text=text) for text in ("one ", "line\\n")]
-    assert "one line" in pages.export(new_notebook(cells=[new_code_cell("x", outputs=pieces)]))
-
-
 def test_a_hostile_notebook_becomes_a_page_that_runs_and_loads_nothing():
     html = pages.export(hostile())
     assert live(html) == set()

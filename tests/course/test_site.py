@@ -3,15 +3,12 @@
 import base64
 import re
 import struct
-from pathlib import Path
 
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-import calibkit
-from calibkit.course import checkout, claims, pages
-from calibkit.course.classroom.kits import writing
-from calibkit.course.site import api, findings, kits, sharing, sources, sphinx_extension
+from calibkit.course import checkout, claims
+from calibkit.course.site import findings, sharing, sources, sphinx_extension
 
 ARGUMENTS, BLOCK = [".. rst-class:: arguments", ""], [".. code-block:: text", ""]
 LAST = ["``w``", "    four", ""]
@@ -125,52 +122,9 @@ def test_a_picture_of_a_finding_stands_on_the_page_of_findings_and_each_line_lea
     assert {number for number, _ in parts["results"]} <= set(parts["stems"])
 
 
-def test_the_sidebar_has_five_parts_and_every_lesson_once():
-    texts = dict.fromkeys(sources.text_pages(), "A title")
-    groups = sources.groups(COURSE, texts)
-    assert list(groups) == ["Start", "Core", "Electives", "For teachers", "Reference"]
-    named = [name for pages_of in groups.values() for _, name in pages_of]
-    assert len(named) == len(set(named))
-    assert {lesson.stem for lesson in COURSE} <= set(named)
-    assert set(texts) - set(named) == set(sources.BEHIND)
-    assert {"class_guide", "kits"} <= {name for _, name in groups["For teachers"]}
-
-
-def test_a_kit_is_shown_with_its_plan_and_every_slide_and_what_is_said_of_it(tmp_path):
-    every = kits.every()
-    listed = kits.listed(every)
-    assert listed.count("\n- **") == len(every) == 4
-    for kit in every:
-        line = next(line for line in listed.split("\n") if kit.stem in line)
-        assert f"({', '.join(kit.lessons)}) · {kit.slides} slides<br>For " in line
-        _, lessons, parts = writing.read(kit.name)
-        html = sources.drawn(pages.text_page(kit.text), more=kit.links)
-        headings = re.findall(r"<h3[^>]*>(\d+) · ", html)
-        assert headings == [str(place) for place in range(1, kit.slides + 1)]
-        said = re.findall(r"(?m)^### .*$(?:\n(?!###).*)*?\n> ", parts["Slides"])
-        assert 5 < len(said) <= html.count("<blockquote>")
-        assert "<table" in html
-        kit.write(tmp_path)
-        made = writing.page_texts(kit.name)[1]
-        for file in kits.BESIDE:
-            assert f'href="kits/{kit.name}/{file}"' in html
-            written = (tmp_path / "kits" / kit.name / file).read_text(encoding="utf-8")
-            assert 'href="play.html' not in written
-            assert written.replace("../../play.html", "play.html") == made[file]
-        assert kit.lessons == lessons
-        assert re.match("For .*[^.]\\.$", kit.readers)
-
-
 def test_a_head_without_words_is_no_head():
     html = "<table><thead><tr><th></th><th>a</th></tr></thead></table>"
     assert sources.with_places(html) == html.replace("<th></th>", "<td></td>")
-
-
-def test_the_card_is_as_large_as_cards_are(tmp_path):
-    path = sharing.card(tmp_path, 93, 79)
-    width, height = struct.unpack(">16xII", path.read_bytes()[:24])
-    assert (width, height) == (1200, 630)
-    assert path.stat().st_size < 300_000
 
 
 def test_addresses_are_those_of_the_project_or_of_who_publishes(monkeypatch):
@@ -187,38 +141,3 @@ def test_addresses_are_those_of_the_project_or_of_who_publishes(monkeypatch):
     monkeypatch.setenv("CALIBKIT_REPOSITORY", "https://code.org/fork")
     assert sharing.site() == "https://own.org/fork/"
     assert sharing.code()["link"] == "https://code.org/fork"
-
-
-def test_the_package_is_described_in_three_groups_methods_first_without_internal_modules():
-    groups = api.groups()
-    assert list(groups) == ["Methods", "Pictures", "Experiments and lessons"]
-    names = [one.short for one in groups["Methods"]]
-    assert set(names) == set(calibkit.METHODS)
-    assert names[:2] == ["metrics", "recalibration"]
-    every = [one for modules in groups.values() for one in modules]
-    assert not {one.short for one in every} & {"validate", "threads", "devices", "pages", "runner"}
-    assert len(every) < 24
-    for one in every:
-        assert one.says
-        assert not one.lesson or one.lesson in {found.lesson for found in findings.findings()}
-
-
-def test_the_contents_of_a_module_are_what_a_reader_calls():
-    (metrics,) = [one for one in api.groups()["Methods"] if one.short == "metrics"]
-    parts = [part for parts in metrics.sections().values() for part in parts]
-    assert sorted(part.name for part in parts) == sorted(
-        name for name in calibkit.metrics.__all__ if callable(getattr(calibkit.metrics, name))
-    )
-    assert parts[0].name == "ece"
-    assert all(part.says for part in parts)
-    (maps,) = [one for one in api.groups()["Methods"] if one.short == "recalibration"]
-    assert {part.name for parts in maps.sections().values() for part in parts} == {
-        name for name in calibkit.recalibration.__all__ if name not in ("LIMITS", "Method")
-    }
-
-
-def test_no_docstring_of_the_package_has_another_form_than_lists_of_arguments():
-    """`name: what it is`, line by line: what `sphinx_extension.as_rst` reads."""
-    files = Path(calibkit.__file__).parent.rglob("*.py")
-    other = re.compile(r"^ *(Parameters\n *---|Args:\n|:param )", re.MULTILINE)
-    assert [path.name for path in files if other.search(path.read_text("utf-8"))] == []

@@ -102,13 +102,3 @@ def test_a_path_holds_what_its_lessons_need_before_they_need_it(path):
         parts = () if entry.for_section else entry.part_of
         assert {*entry.needs, *parts} <= met, f"{path.name}: {number}"
         met.add(number)
-
-
-def test_a_sitting_has_at_most_an_hour_and_three_hours_are_not_many_more():
-    assert max(max(one.minutes) for one in ENTRIES.values()) <= 60
-    assert all(20 <= sum((*one.minutes, *one.home)) <= 240 for one in ENTRIES.values())
-    (short, *_) = syllabus.routes()
-    assert short.name == "three hours"
-    assert sum(short.minutes) <= 200
-    assert short.after("05") is None  # which is on no short path
-    assert short.after(short.numbers[-1]) is None

@@ -1,7 +1,6 @@
 """What the tests of the data scripts share: small archives, and a server that can misbehave."""
 
 import threading
-import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -31,7 +30,6 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         shelf = self.server.shelf
         start = self._start()
-        time.sleep(shelf.pause)
         shelf.requests.append((self.path, start))
         content = shelf.content.get(self.path.lstrip("/"))
         if content is None:
@@ -57,14 +55,10 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Shelf:
-    """What the server offers: content by name; whether it drops connections, and knows ranges.
-
-    pause: seconds before it answers.
-    """
+    """What the server offers: content by name; whether it drops connections, and knows ranges."""
 
     def __init__(self):
         self.content, self.requests, self.drops, self.ranges = {}, [], False, True
-        self.pause = 0.0
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.shelf = self
         self.address = f"http://127.0.0.1:{self.server.server_port}"

@@ -50,16 +50,6 @@ def test_only_what_is_wanted_is_read_and_dots_do_not_matter(tmp_path):
             archives.read(path, "a/d.txt")
 
 
-@pytest.mark.parametrize(
-    "content", [b"<html>404</html>", builders.gzip.compress(b"no tar")], ids=["a page", "no tar"]
-)
-def test_what_is_no_archive(content, tmp_path):
-    path = tmp_path / "archive.zip"
-    path.write_bytes(content)
-    with pytest.raises(ArchiveError, match="neither a tar nor a zip"):
-        list(archives.members(path))
-
-
 def parts(path, text):
     return builders.zipped(path, {f"trees/{s}.txt": text for s in ("train", "dev", "test")})
 

@@ -1,8 +1,6 @@
 """Downloads: what breaks off, what is wrong, what is unknown; nothing of it is ever placed."""
 
 import dataclasses
-import subprocess
-import sys
 
 import pytest
 
@@ -151,51 +149,6 @@ def test_a_page_that_asks_to_log_in_does_not_block_the_file(offered, shelf, tmp_
     prepare(source, root)
     recorded, archives = data.prepared.about(name, root)["archives"], root / name / "archives"
     assert recorded == {file.name: builders.sha256(archives / file.name) for file in source.files}
-
-
-def test_a_given_page_is_neither_recorded_nor_deleted(tiny, tmp_path):
-    source, _, _ = tiny("iwslt14")
-    (file,) = source.files
-    source = dataclasses.replace(source, files=(dataclasses.replace(file, hash=None),))
-    page = tmp_path / "page.tgz"
-    page.write_bytes(b"<html>Log in to this network</html>")
-    with pytest.raises(ArchiveError):
-        prepare(source, tmp_path / "root", [page])
-    assert page.exists()
-    assert placed(tmp_path / "root") == []
-
-
-TOGETHER = """
-import dataclasses, sys
-from pathlib import Path
-from data_scripts.prepare import prepare
-from tests.data_scripts import builders
-name, published, root, address = sys.argv[1:]
-files = {path.name: path for path in Path(published).iterdir()}
-source = builders.trusting(name, files)
-unknown = {"hash": None} if name in ("notmnist", "iwslt14") else {}
-moved = [dataclasses.replace(f, url=f"{address}/{f.name}", **unknown) for f in source.files]
-prepare(dataclasses.replace(source, files=tuple(moved)), Path(root))
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["mnist", "notmnist"])
-def test_two_fetches_at_once_both_succeed(offered, shelf, tmp_path, name):
-    source, _ = offered(name)
-    root, published = tmp_path / "root", tmp_path / "published" / name
-    shelf.pause = 0.2
-    command = [sys.executable, "-c", TOGETHER, name, str(published), str(root), shelf.address]
-    running = [
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        for _ in range(2)
-    ]
-    for process in running:
-        _, err = process.communicate(timeout=300)
-        assert process.returncode == 0, err
-    assert sorted(path for path, _ in shelf.requests) == sorted(f"/{f.name}" for f in source.files)
-    assert data.prepared.damaged(name, root) == []
-    assert not list(root.rglob("*.part"))
 
 
 def test_files_from_a_folder_need_no_network(offered, shelf, tmp_path):

@@ -2,7 +2,6 @@
 
 import dataclasses
 import os
-import signal
 import subprocess
 import sys
 
@@ -11,7 +10,7 @@ import pytest
 from calibkit.lab import data
 from data_scripts import __main__ as command
 from data_scripts import registry
-from data_scripts.prepare import prepare, state, table
+from data_scripts.prepare import prepare
 from data_scripts.source import ArchiveError, Parsed
 
 
@@ -42,46 +41,6 @@ def test_an_interruption_places_nothing_and_the_next_run_works(tiny, tmp_path):
     assert files_in(root) == []
     prepare(source, root, list(files.values()))
     assert len(data.load("cifar10", root=root)) == 10
-
-
-@pytest.mark.slow
-def test_a_killed_process_leaves_nothing_that_could_be_taken_for_data(tiny, tmp_path):
-    source, files, _ = tiny("mnist")
-    root = tmp_path / "root"
-    code = f"""
-import dataclasses, time
-from pathlib import Path
-from data_scripts.prepare import prepare
-from data_scripts.source import Parsed
-from tests.data_scripts import builders
-files = {{p.name: p for p in Path({str(tmp_path / "published" / "mnist")!r}).iterdir()}}
-source = builders.trusting("mnist", files)
-def parse(files):
-    classes, splits = source.parse(files)
-    def some():
-        yield next(splits)
-        print("half", flush=True)
-        time.sleep(60)
-    return Parsed(classes, some())
-prepare(dataclasses.replace(source, parse=parse), Path({str(root)!r}), list(files.values()))
-"""
-    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    try:
-        assert child.stdout.readline() == "half\n"
-    finally:
-        child.send_signal(signal.SIGKILL)
-        child.wait()
-        child.stdout.close()
-    assert state(source, root) == "absent"
-    with pytest.raises(FileNotFoundError, match="python -m data_scripts mnist"):
-        data.load("mnist", root=root)
-    prepare(source, root, list(files.values()))
-    assert len(data.load("mnist", split="test", root=root)) == 3
-    (left,) = (root / "mnist").glob(".making-*")
-    os.utime(left, (0, 0))  # long ago
-    (root / "mnist" / "prepared" / "test.pt").unlink()
-    prepare(source, root, list(files.values()))
-    assert not left.exists()
 
 
 def test_what_is_good_is_left_alone_and_what_is_damaged_is_made_anew(tiny, tmp_path, capsys):
@@ -160,27 +119,6 @@ def test_two_at_a_time_do_no_harm(tiny, tmp_path):
     slow = dataclasses.replace(source, parse=parse)
     prepare(slow, tmp_path / "root", list(files.values()))
     assert len(data.load("mnist", root=tmp_path / "root")) == 5
-
-
-def test_the_list_names_size_licence_and_state(tiny, tmp_path):
-    source, files, _ = tiny("mnist")
-    prepare(source, tmp_path, list(files.values()))
-    archives = tmp_path / "trec" / "archives"
-    archives.mkdir(parents=True)
-    for file in registry.SOURCES["trec"].files:
-        (archives / file.name).touch()
-    lines = {
-        line.split()[0]: line for line in table(registry.SOURCES, tmp_path).splitlines() if line
-    }
-    assert set(registry.SOURCES) < set(lines)
-    assert "prepared" in lines["mnist"]
-    assert "fetched" in lines["trec"]
-    assert "absent" in lines["cifar10"]
-    assert "unverified" not in lines["cifar10"]
-    for name in ("notmnist", "iwslt14"):
-        assert "absent, unverified" in lines[name]
-    for words in ("CC BY-SA 3.0", "12 MB"):
-        assert words in lines["mnist"]
 
 
 def test_the_command_line(tiny, tmp_path, monkeypatch, capsys):

@@ -19,7 +19,6 @@ from calibkit.lab import data
 from data_scripts.images import PEOPLE
 from data_scripts.prepare import prepare
 from data_scripts.registry import SOURCES
-from data_scripts.texts import labelled_lines
 from tests.data_scripts import builders
 
 REAL = Path(os.environ.get("CALIBKIT_REAL_DATA") or "/nowhere")
@@ -111,31 +110,3 @@ def test_mnist_is_what_torchvision_reads(root):
         assert torch.equal((ours.inputs[:, 0] * 255).round().byte(), theirs.data)
     mean, std = data.channel_statistics("mnist", root)
     assert (mean.item(), std.item()) == pytest.approx((0.1307, 0.3081), abs=1e-4)
-
-
-@real("notMNIST/raw/t10k-images-idx3-ubyte.gz")
-@real("MNIST/raw/train-images-idx3-ubyte")
-def test_letters_arrive_on_the_scale_of_mnist(root):
-    test_mnist_is_what_torchvision_reads(root)
-    half = tuple(file for file in SOURCES["notmnist"].files if file.name.startswith("t10k"))
-    given = REAL / "notMNIST" / "raw"
-    source = builders.dataclasses.replace(SOURCES["notmnist"], files=half, sizes={"test": 10_000})
-    prepare(source, root, [given])  # its hashes are not published: recorded
-    letters = data.load("notmnist", split="test", root=root, like="mnist")
-    assert torch.bincount(letters.labels, minlength=10).min() > 900
-    lowest, highest = data.channel_statistics("mnist", root)
-    assert float(letters.inputs.min()) == pytest.approx(float(-lowest / highest), abs=1e-5)
-
-
-@real("text/sst_trec_mr.tar.xz")
-@pytest.mark.parametrize(("name", "classes", "files"), [
-    ("trec", "012345", {"train": "TREC.train.all", "test": "TREC.test.all"}),
-    ("sst2", "01", {s: f"stsa.binary.{f}" for s, f in
-                    (("train", "train"), ("validation", "dev"), ("test", "test"))}),
-])  # fmt: skip
-def test_lines_with_labels_are_as_many_as_the_registry_says(name, classes, files):
-    with tarfile.open(REAL / "text" / "sst_trec_mr.tar.xz") as archive:
-        content = {s: archive.extractfile(f).read().decode("latin-1") for s, f in files.items()}
-    found = {split: labelled_lines(text, tuple(classes)) for split, text in content.items()}
-    assert {split: len(c["text"]) for split, c in found.items()} == dict(SOURCES[name].sizes)
-    assert all(c["labels"].unique().tolist() == list(range(len(classes))) for c in found.values())

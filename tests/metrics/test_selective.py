@@ -43,20 +43,6 @@ def test_fpr_is_the_roc_curves(tpr, ties):
     assert metrics.fpr_at_tpr(inside, outside, tpr=tpr) == pytest.approx(expected, abs=1e-15)
 
 
-@pytest.mark.parametrize("name", ["random", "edges64", "tied", "saturated"])
-def test_confidences_and_hits_give_what_whole_rows_give(name):
-    probs, labels = reference.cases()[name]
-    top = probs.amax(1), probs.argmax(1) == labels
-    assert metrics.smooth_ece_of(*top) == metrics.smooth_ece(probs, labels)
-    assert metrics.debiased_ece_of(*top) == metrics.debiased_ece(probs, labels)
-    for options in ({}, {"bins": 7, "norm": "l2"}, {"norm": "max"}, {"binning": "mass"}):
-        assert metrics.ece_of(*top, **options) == metrics.ece(probs, labels, **options)
-    for metric in ("ece", "mce", "ada_ece", "overconfidence_error", "signed_gap", "accuracy"):
-        options = {"metric": metric, "resamples": 50}
-        whole = metrics.bootstrap_interval(probs, labels, **options)
-        assert metrics.bootstrap_interval_of(*top, **options) == pytest.approx(whole, abs=1e-12)
-
-
 def test_the_test_of_a_binary_score_has_spiegelhalters_z():
     random = np.random.default_rng(0)
     score = random.random(500)

@@ -39,16 +39,18 @@ TESTS = {
 }
 
 
-def draw(count: int, seed: int) -> list[Mutant]:
-    """The same number of mutants from each part (a part that has fewer gives all)."""
-    rng, drawn = random.Random(seed), []
+def draw(count: int, seed: int, sample: list[Mutant]) -> list[Mutant]:
+    """The same number from each part (or all that it has): of the sample what stands, then new."""
+    rng, drawn, share = random.Random(seed), [], -(-count // len(TESTS))
     for pattern in TESTS:
         found = [
             mutant
             for path in sorted(ROOT.glob(pattern))
             for mutant in mutants(str(path.relative_to(ROOT)), path.read_text("utf-8"))
         ]
-        drawn += rng.sample(found, min(len(found), -(-count // len(TESTS))))
+        stands = [mutant for mutant in sample if mutant in found][:share]
+        rest = [mutant for mutant in found if mutant not in stands]
+        drawn += stands + rng.sample(rest, min(len(rest), share - len(stands)))
     return drawn[:count]
 
 
@@ -138,7 +140,8 @@ def main() -> None:
     parser.add_argument("--only", default="*", help="files such as calibkit/metrics/*")
     told = parser.parse_args()
     if told.what == "draw":
-        rows = [asdict(mutant) for mutant in draw(told.count, told.seed)]
+        sample = [Mutant(**row) for row in json.loads(SAMPLE.read_text("utf-8"))]
+        rows = [asdict(mutant) for mutant in draw(told.count, told.seed, sample)]
         lines = ",\n".join(map(json.dumps, rows))
         told.out.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
         return

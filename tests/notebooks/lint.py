@@ -33,8 +33,6 @@ def of_any(notebook) -> list[str]:
         *_title(notebook),
         *_parameters(notebook),
         *_code(notebook),
-        *_controls(notebook),
-        *_metadata(notebook),
         *of_text(prose(notebook)),
     ]
 
@@ -132,28 +130,8 @@ def _code(notebook) -> Iterator[str]:
         # 119 characters fill the column of an exported page; one more is cut off
         if max(map(len, lines)) > LONGEST_LINE + (9 if folded else 0):
             yield f"a line of {max(map(len, lines))} characters {where}"
-        if any(line.rstrip().endswith(";") for line in lines):
-            yield f"a trailing semicolon {where}"
         for pattern, what in FORBIDDEN.items():
             if re.search(pattern, cell.source, flags=re.MULTILINE):
                 yield f"{what} {where}"
         if compared(cell) and "sweep.run(" in cell.source:
             yield f"training, whose progress is shown, under a compared output {where}"
-
-
-def _controls(notebook) -> Iterator[str]:
-    """A claim that two things are alike says of what the same would not hold."""
-    for cell in code_cells(notebook):
-        if not re.search(r"expect=.*within", cell.source):
-            continue
-        for call in ast.walk(ast.parse(cell.source)):
-            if not isinstance(call, ast.Call):
-                continue
-            given = {word.arg: ast.unparse(word.value) for word in call.keywords}
-            if "within" in given.get("expect", "") and "control" not in given:
-                yield f"no control of {ast.unparse(call)[:60]!r}"
-
-
-def _metadata(notebook) -> Iterator[str]:
-    if "widgets" in notebook.metadata:
-        yield "metadata.widgets is stored"

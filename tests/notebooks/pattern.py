@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -11,10 +10,8 @@ from calibkit.course import folded_outputs, verdicts
 from calibkit.course.execution import PNG
 from tests.notebooks.lint import END, code_cells, prose
 
-VERDICTS, VISIBLE_LINES = 2, 18  # in the reader's way; of a cell
+VERDICTS = 2  # in the reader's way
 COMMENT = "What came out"  # the title of the fold under a prediction and its figure
-OPENING = 8  # cells within which the main slider stands, before anything is trained
-TRAINS = re.compile(r"\b(sweep\.run|training\.fit)\(")
 IMAGE = re.compile(r"<img\b[^>]*>")
 ALT = re.compile(r'\baria-label="([^"]+)"')
 
@@ -26,12 +23,10 @@ def complaints(notebook, glossary: Mapping[str, str], lesson: str) -> list[str]:
     """
     return [
         *_predictions(notebook),
-        *_opening(notebook),
         *_verdicts(notebook),
         *_answer(notebook),
         *_images(notebook),
         *_terms(notebook, glossary, lesson),
-        *_plain_code(notebook),
     ]
 
 
@@ -115,15 +110,6 @@ def _answer(notebook) -> Iterator[str]:
             yield f"what follows the answer {cell.source[:40]!r} is not folded as {COMMENT!r}"
 
 
-def _opening(notebook) -> Iterator[str]:
-    first = notebook.cells[:OPENING]
-    shown = [k for k, c in enumerate(first) if "calibkit-explorer" in str(c.get("outputs"))]
-    if not shown or any(
-        TRAINS.search(c.source) for c in first[: shown[0]] if c.cell_type == "code"
-    ):
-        yield f"no slider from stored results within the first {OPENING} cells"
-
-
 def told(cell) -> list[verdicts.Verdict]:
     """The verdicts that a cell printed."""
     return [verdict for line in printed(cell).splitlines() if (verdict := verdicts.parse(line))]
@@ -185,23 +171,6 @@ def _terms(notebook, glossary: Mapping[str, str], lesson: str) -> Iterator[str]:
             yield f"uses {term!r}, which lesson {home} defines"
         if home == lesson and term not in bold:
             yield f"does not set {term!r} in bold, though the glossary says that it is defined here"
-
-
-def _plain_code(notebook) -> Iterator[str]:
-    """What a student would have to unpick: long cells, nested loops, slices with a step."""
-    kinds = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-    for cell in code_cells(notebook):
-        if hidden(cell, "source_hidden"):
-            continue
-        lines, where = cell.source.split("\n"), f"in the cell {cell.source[:40]!r}"
-        if len(lines) > VISIBLE_LINES:
-            yield f"{len(lines)} visible lines {where}; wants {VISIBLE_LINES}"
-        nodes = [*ast.walk(ast.parse(cell.source))]
-        outer = [node for node in nodes if isinstance(node, kinds)]
-        if any(n is not o and isinstance(n, kinds) for o in outer for n in ast.walk(o)):
-            yield f"a nested comprehension {where}"
-        if any(isinstance(n, ast.Slice) and n.step is not None for n in nodes):
-            yield f"a slice with a step {where}"
 
 
 def _without_code(text: str) -> str:

@@ -60,14 +60,3 @@ def test_a_cell_that_does_not_end_fails(tmp_path, monkeypatch):
     monkeypatch.setitem(execution.CELL_LIMITS, "laptop", 1)
     with pytest.raises(execution.NotebookError, match="a cell took longer than 1 s"):
         execution.execute(notebook("import time; time.sleep(60)"), cwd=tmp_path)
-
-
-def test_parameters_reach_the_notebook_and_outputs_are_kept(tmp_path):
-    done = execution.execute(
-        notebook("print(SCALE)"),
-        parameters={"SCALE": "paper"},
-        cwd=tmp_path,
-        output=tmp_path / "o.ipynb",
-    )
-    assert done.cells[-1].outputs[0].text == "paper\n"
-    assert (tmp_path / "o.ipynb").exists()

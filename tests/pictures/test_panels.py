@@ -6,7 +6,6 @@ import pytest
 import torch
 
 from calibkit.pictures import panels, svg
-from calibkit.pictures.percent import spaced
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -37,24 +36,3 @@ def test_each_plot_is_a_picture_that_its_marks_do_not_leave():
 def test_attributes_are_escaped(words):
     element = ElementTree.fromstring(svg.tag("rect", fill=words, width=1.234))
     assert element.attrib == {"fill": words, "width": "1.2"}
-
-
-KEPT = (
-    *(
-        "<pre>93% a\n5 %</pre>",
-        "<code class='a'>{:.0%} 5%</code>",
-        "<script>let a = 5 % 3</script>",
-    ),
-    *("<style>p { width: 50% }</style>", '<img alt="93%" width="50%">', "a%20b and 5%20c"),
-    *("%pip", "93&nbsp;%"),
-)
-
-
-@pytest.mark.parametrize(
-    "around", ["{}", "a {}, b", "a < b, {}, c > d", *(f"{k} ({{}})" for k in KEPT[-5:])]
-)
-@pytest.mark.parametrize("written", ["93%", "93 %", "93\u00a0%"])
-def test_a_space_before_every_per_cent_but_in_code_and_tags(around, written):
-    assert spaced(around.replace("{}", written)) == around.replace("{}", "93\u00a0%")
-    for kept in KEPT:
-        assert spaced(kept) == kept

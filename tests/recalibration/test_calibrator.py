@@ -131,19 +131,6 @@ def test_settings_can_be_changed_and_a_fit_stays():
     assert scaler.bins == 10
 
 
-@pytest.mark.parametrize("calibrator", ALL)
-def test_what_is_fitted_has_a_name_with_an_underscore(calibrator):
-    fitted = calibrator()
-    before = dir(fitted)
-    fitted.fit(*scored(200, 3))
-    names = [name for name in dir(fitted) if name.endswith("_") and name[0] != "_"]
-    assert names
-    assert not any(name in before or hasattr(calibrator(), name) for name in names)
-    assert all(getattr(fitted, name) is getattr(fitted, name[:-1]) for name in names)
-    learned = set(vars(fitted)) - set(fitted.get_params()) - {"_fitted", "_seen"}
-    assert {name[:-1] for name in names} == learned
-
-
 NAN = float("nan")
 GOOD = torch.tensor([[1.0, 0.0], [0.0, 2.0], [0.5, 1.0]])
 

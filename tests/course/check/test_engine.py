@@ -170,6 +170,16 @@ SAID = [  # exercise, answer, what its reply holds
         "a whole number was expected"),
     ("brier", lambda p, y: -(p[range(len(y)), y].double() ** 2).sum(), "negative"),
     ("other_prior", lambda p, old, new: check.other_prior.reference(p, new, old), "exchanged"),
+    ("brier", lambda p, y: {"brier": check.brier.reference(p, y)}, "dict"),
+    ("signed_gap", lambda p, y: gap(p[1:], y[1:]), "first sample"),
+    ("signed_gap", lambda p, y: round(float(gap(p, y)), 4), "4 decimals"),
+    ("signed_gap", lambda p, y: max(0.0, float(gap(p, y))), "became 0"),
+    ("brier", lambda p, y: check.brier.reference(p, y) * len(y) / (len(y) - 1), "n - 1"),
+    ("bin_index", lambda c, bins: check.bin_index.reference(c, bins + 1), "bins + 1"),
+    ("gradient_ratio", lambda p, g: check.gradient_ratio.reference(1 - p, g), "1 minus `p`"),
+    ("gradient_ratio", lambda p, g: check.gradient_ratio.reference(p, g).sum(), "sum"),
+    ("gamma_star", lambda p0: check.gamma_star.reference(p0) + 1, "1 too large"),
+    ("by_meaning", lambda z, city, k: check.by_meaning.reference(z, city, k).T, "transposed"),
 ]
 # fmt: on
 

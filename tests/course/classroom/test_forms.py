@@ -151,13 +151,6 @@ def test_the_notes_follow_the_lesson_and_nobody_else_sees_them(lesson, student):
     assert not (student / forms.NOTES).exists()
 
 
-def test_a_lesson_without_notes_has_a_teachers_form(monkeypatch, tmp_path):
-    monkeypatch.setattr(forms, "NOTES", "no such folder")
-    (path,) = forms.teacher(tmp_path / "out", only=["00"])
-    notebook = nbformat.read(path, as_version=4)
-    assert sum("teacher" in c.metadata.get("tags", ()) for c in notebook.cells) == 1  # mistakes
-
-
 def test_the_key_holds_executed_solutions_that_pass(tmp_path, capsys):
     assert __main__.main(["key", str(tmp_path / "key"), "--only", "00", "06"]) == 0
     said = capsys.readouterr().out

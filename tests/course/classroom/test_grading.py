@@ -403,10 +403,3 @@ def test_a_page_of_feedback_runs_and_hides_nothing(tmp_path):
     assert "--only &#39;Anna B&#39;" in spaced
     twins = grading.Gradebook(1, {}, (grading.Marked("a", {}), grading.Marked("A", {})))
     assert len({path.name.casefold() for path in feedback.write(twins, tmp_path)}) == 2
-
-
-def test_the_students_form_handed_back_untouched_gets_nothing(tmp_path):
-    (path,) = forms.student(tmp_path / "out", ["06"])
-    submitted = submissions.Submission("anna", {"a": submissions.code(path)})
-    cells, _ = grading.cells_of(submitted, NLL)
-    assert any(NLL.stub in cell for cell in cells)

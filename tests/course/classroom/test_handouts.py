@@ -5,7 +5,6 @@ from html import unescape
 
 import pytest
 
-from calibkit.course import explorers
 from calibkit.course.classroom import handouts
 from tests.course.classroom.course import COMMITTED
 
@@ -41,14 +40,3 @@ def test_figures_that_answer_a_prediction_come_first():
     shown = str([c.outputs for c in answers])
     found = [source[-40:] in shown for source, _ in handouts.figures(notebook)]
     assert sum(found) == min(3, sum(len(handouts.images(cell)) for cell in answers)) > 0
-
-
-def test_the_page_of_08_shows_the_diagram_before_and_after_the_best_temperature(written):
-    name, values = handouts.FRAMES["08_temperature"]
-    before, after = handouts.frames(name, values)
-    nll = [frame.values["nll"] for frame in explorers.stored(name).frames]
-    assert before.values["T"] == 1
-    assert after.values["nll"] == min(nll)
-    page = written["08_temperature"]
-    assert page.index(before.readout) < page.index(after.readout)
-    assert page.count("data:image/svg+xml") == len(before.panels) + len(after.panels)

@@ -25,7 +25,7 @@ def only_hidden(name, seed):
 
 @each
 def test_every_right_answer_passes_on_hidden_cases(name):
-    answers = [forms.solved(CHECKED[name]), *right_answers.RIGHT[name]]
+    answers = [forms.solved(CHECKED[name]), right_answers.RIGHT[name]]
     for seed in SEEDS:
         hidden = only_hidden(name, seed)
         for answer in answers:

@@ -1,16 +1,13 @@
 """Four architectures at settings of their own, on digits whose pixels may be exchanged."""
 
-import functools
 from dataclasses import replace
 
 import pandas as pd
 import pytest
 import torch
 
-from calibkit import metrics, recalibration
 from calibkit.course.experiments import architectures
 from calibkit.course.scale import budget
-from calibkit.lab import sweep
 
 SIZE = budget("smoke")
 SETTING = {"width": 8, "place": "few", "pixels": "in place", "rate": 0.01, "decay": 0.1, "seed": 0}
@@ -47,24 +44,6 @@ def test_a_trial_is_scored_on_what_it_was_trained_for():
     assert torch.equal(moved.train.inputs, architectures.exchanged(plain.train).inputs)
     for name, part in plain.score.items():
         assert torch.equal(moved.score[name].inputs, architectures.exchanged(part).inputs)
-
-
-def test_rows_say_what_is_measured():
-    trial = functools.partial(architectures.trial, SIZE)
-    (one,) = sweep.run(
-        trial, [{"kind": "dense", **SETTING}], device="cpu", cache=False, progress=False
-    ).outcomes
-    plain, cooled = architectures.judged(one)
-    test, cal = one.predictions["test"], one.predictions["cal"]
-    scaler = recalibration.TemperatureScaler().fit(cal.logits, cal.labels)
-    assert plain["T"] == cooled["T"] == scaler.temperature
-    assert plain["ECE"] == pytest.approx(metrics.ece(test.probs, test.labels), abs=1e-6)
-    assert cooled["NLL"] == pytest.approx(metrics.nll(scaler.probs(test.logits), test.labels))
-    assert plain["accuracy"] == cooled["accuracy"]
-    train = one.predictions["train"]
-    lost = metrics.accuracy(train.probs, train.labels) - plain["accuracy"]
-    assert plain["lost"] == cooled["lost"] == pytest.approx(lost)
-    assert plain["claimed"] == pytest.approx(plain["gap"], abs=1e-6)
 
 
 def test_a_contest_gets_its_least_mean():

@@ -1,14 +1,10 @@
 """Rules that choose a part of the training images, and networks on what they chose."""
 
-from functools import partial
-
 import pytest
 import torch
 
-from calibkit import metrics, recalibration
 from calibkit.course.experiments import choices
 from calibkit.course.scale import budget
-from calibkit.lab import sweep
 
 SIZE = budget("smoke")
 TRAIN = choices.digits(SIZE, 0.4, 0).train
@@ -64,18 +60,3 @@ def test_a_trial_trains_as_it_says():
     assert (made.recipe.weight_decay, made.recipe.loss.keywords) == (1e-2, {"gamma": 2.0})
     assert choices.trial(SIZE, "all", 1.0, 1).recipe.select is None
     assert choices.trial(SIZE, "random", 0.1, 1, epochs=3).recipe.epochs == 3
-
-
-def test_networks_are_measured_after_a_temperature():
-    options = {"device": "cpu", "cache": False, "progress": False}
-    grid = [
-        {"choice": "random", "share": 0.1, "seed": 7},
-        {"choice": "all", "share": 1.0, "seed": 7},
-    ]
-    done = choices.measured(sweep.run(partial(choices.trial, SIZE), grid, **options))
-    for row, one in zip(done.table.itertuples(), done.outcomes, strict=True):
-        cal, test = one.predictions["cal"], one.predictions["test"]
-        scaler = recalibration.TemperatureScaler().fit(cal.logits, cal.labels)
-        assert scaler.temperature == row.T
-        assert row.scaled_nll == metrics.nll(scaler.probs(test.logits), test.labels)
-        assert row.scaled_ece == metrics.ece(scaler.probs(test.logits), test.labels)

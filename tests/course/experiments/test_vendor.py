@@ -3,7 +3,6 @@
 import pytest
 import torch
 
-from calibkit import metrics
 from calibkit.course.experiments import vendor
 from calibkit.course.scale import Budget
 
@@ -37,18 +36,6 @@ def test_faults_are_made_in_other_ways(seen, unseen):
     wrong = moved != train
     assert wrong.double().mean() == pytest.approx(vendor.UNSEEN.wrong, abs=0.01)
     assert torch.equal(moved[wrong], (train[wrong] + 1) % 10)
-
-
-def test_faults_without_a_name_are_what_they_are_called(unseen):
-    labels = unseen.scans("pool", 0).labels
-    plain, sure = (unseen.probs(name, 0, "pool") for name in ("too sure", "always as sure"))
-    assert torch.equal(plain.argmax(dim=1), sure.argmax(dim=1))
-    assert sure.amax(dim=1).std() < 1e-9
-    assert abs(metrics.signed_gap(sure, labels)) < 0.06  # and yet it never warns
-    exact, swapped = (unseen.probs(name, 0, "pool") for name in ("none", "two digits exchanged"))
-    assert torch.allclose(exact[:, [4, 9]], swapped[:, [9, 4]], atol=1e-12)
-    mixed = unseen.probs("much mixup", 0, "pool")
-    assert mixed.amax(dim=1).mean() < plain.amax(dim=1).mean()
 
 
 def test_the_rule_names_each_fault_that_it_was_written_for(seen):

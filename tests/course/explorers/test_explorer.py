@@ -14,13 +14,9 @@ from calibkit.course.explorers import (
     Explorer,
     Frame,
     Slider,
-    keep,
     pooled,
-    reliability_frame,
-    stored,
 )
-from calibkit.course.explorers.explorer import PALE, WIDGET_MIME, refreshed
-from calibkit.pictures.percent import spaced
+from calibkit.course.explorers.explorer import WIDGET_MIME, refreshed
 
 
 def square(n):
@@ -162,22 +158,3 @@ def test_only_diagrams_over_equal_bins_are_pooled():
         pooled([five, six])
     with pytest.raises(ValueError, match="at least 1"):
         pooled([])
-
-
-def test_pale_bars_are_explained_once_where_there_are_any(tmp_path, monkeypatch):
-    def diagrams(alone):  # in a bin of its own, among 2,000
-        said = [[0.9, 0.1]] * 2000 + [[0.6, 0.4]] * alone
-        counted = metrics.reliability(said, [0] * len(said), bins=5)
-        return Explorer(
-            lambda n: reliability_frame(counted, title=f"{n}", readout=f"{n} said"),
-            Slider("n", [1, 2]),
-            description="Diagrams.",
-        )
-
-    full, pale = diagrams(alone=10), diagrams(alone=9)
-    assert full.description == "Diagrams."
-    assert pale.description == f"Diagrams. {PALE}"
-    monkeypatch.setenv("CALIBKIT_PUBLISH", "1")
-    keep(pale, "pale", tmp_path)
-    assert stored("pale", tmp_path).description == pale.description
-    assert f'<p class="description">Diagrams. {spaced(PALE)}</p>' in pale.html()

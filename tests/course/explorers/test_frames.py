@@ -99,16 +99,6 @@ def test_what_lies_beyond_the_ticks_is_drawn_at_the_edge():
     plot.is_at(plot.one("line", Look(palette.GREY)), [60, 60], [0, 0.4])
 
 
-def test_nothing_leaves_the_picture_and_words_are_legible_on_a_telephone():
-    many = {palette.group(i, name): [[0.0, 0.3, 0.5, 1.0]] for i, name in enumerate("abcd")}
-    for panel in along(runs=many).panels:
-        width, height = map(int, re.search(r'width="(\d+)" height="(\d+)"', panel).groups())
-        texts = re.findall(r'<text x="([\d.]+)" y="([\d.]+)" font-size="(\d+)"', panel)
-        assert all(0 < float(x) < width and 0 < float(y) < height for x, y, _ in texts)
-        scale = min(1, 340 / width)  # 390 px without the page's margins
-        assert min(int(size) for *_, size in texts) * scale >= 11
-
-
 KINDS = [palette.group(0, "true"), palette.group(3, "false"), palette.COUNTS]
 
 
@@ -158,13 +148,6 @@ def test_each_bar_has_the_mean_cost_and_its_number_and_lines_stand_where_the_cos
     assert 'width="190" height="22"' in bars
     assert ">110</text>" in bars
     assert lined.count('class="marker"') == 1  # of B alone
-
-
-def test_what_moves_comes_last():
-    """Frames of one slider begin alike, so that their page is small."""
-    for first, second in ((costs(5), costs(20)), (along(3), along(10))):
-        pairs = enumerate(zip(first.panels[1], second.panels[1], strict=False))
-        assert next(i for i, (a, b) in pairs if a != b) > 0.7 * len(first.panels[1])
 
 
 PROMISES, OLD = [0.5, 0.7, 0.9], palette.group(2, "old scanner")
@@ -274,15 +257,6 @@ def test_bars_and_marks_are_the_probabilities_and_the_words_tell_them(explorer, 
     for panel, (roles, rows) in zip(frame.panels, panels, strict=True):
         assert shares(panel, *roles) == near(*rows)
     assert all(words in frame.readout for words in told)
-
-
-def test_grey_does_not_change_its_scale_with_the_noise():
-    quiet = np.zeros((2, 8, 8))
-    quiet[:, 0, 0] = 1.0
-    frames = [
-        explorers.noisier_frame(one, [3, 6], SAID[:2], SAID[2:], 0.4) for one in (quiet, 5 * quiet)
-    ]
-    assert frames[0].panels == frames[1].panels
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.3, 1.0])
@@ -427,13 +401,6 @@ def test_the_next_words_are_those_of_the_law_then_those_of_the_network():
     assert [float(x) for x in marked[: len(rows)]] == pytest.approx(expected, abs=0.06)
     told = "after 1 word: the network says voiture with 60.0 %, the exact law 0.0 %"
     assert frame.readout == told
-
-
-def test_no_more_words_are_drawn_than_there_is_room_for():
-    frame, rows = next_word({f"word{k}": 0.05 for k in range(20)})
-    assert len(rows) == words.MOST
-    lowest = max(float(y) for y in re.findall(r' y="([\d.]+)"', frame.panels[0]))
-    assert lowest < words.TOP + words.ROW * words.MOST + 84
 
 
 # --- what cannot be drawn -------------------------------------------------------------------------

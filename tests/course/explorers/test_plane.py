@@ -9,11 +9,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from calibkit import metrics
 from calibkit.course import explorers
 from calibkit.course.experiments import networks as data
 from calibkit.course.explorers.plane import said
-from calibkit.pictures import palette
 from calibkit.pictures.percent import spaced
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -91,72 +89,6 @@ def test_the_script_is_given_the_same_places_and_numbers(explorer, content, tabl
     assert count == len(table)
 
 
-def test_a_topic_is_drawn_group_by_group_in_colour_marker_and_words(explorer):
-    plane, _ = stills(explorer.html())
-    for topic in explorer.topics:
-        group = ElementTree.fromstring(
-            f'<g xmlns="http://www.w3.org/2000/svg">{explorer.drawn(topic)}</g>'
-        )
-        marked = [
-            e
-            for e in group.iter(f"{SVG}path")
-            if e.get("class") == "marker" and e.get("stroke") == "#fff"
-        ]
-        within(group, plane)
-        sizes = {e.get("fill"): e.get("d").count("M") for e in marked}
-        groups = topic.table.groupby("group", sort=False)
-        colours = [role.colour for role in topic.roles.values()]
-        assert sizes == dict(zip(colours, groups.size(), strict=True))
-        order = [colours.index(e.get("fill")) for e in marked]
-        assert order[-1] == 0  # the first group lies on top, of the others the narrow ones
-        wide = [np.ptp(part.lost) + np.ptp(part.claimed) for _, part in groups]
-        assert [wide[place] for place in order[:-1]] == sorted(wide[1:], reverse=True)
-        assert len({e.get("fill") for e in marked}) == len(marked) <= len(palette.CYCLE)
-        words = [e.text for e in group.iter(f"{SVG}text")]
-        assert words == [role.words for role in topic.roles.values()]
-        assert all(float(e.get("fill-opacity")) < 1 for e in marked)  # what lies below is seen
-    assert (
-        max(len(words) for t in explorer.topics for words in (r.words for r in t.roles.values()))
-        < 50
-    )
-
-
-def test_the_lines_join_the_means_over_the_seeds(explorer):
-    topic = explorer.topic
-    drawn = ElementTree.fromstring(
-        f'<g xmlns="http://www.w3.org/2000/svg">{explorer.drawn(topic)}</g>'
-    )
-    line = [*drawn.iter(f"{SVG}polyline")][-1].get("points")  # the first group lies on top
-    part = topic.table[topic.table.group == "noisy digits"]
-    means = part.groupby("value", sort=False)[["lost", "claimed"]].mean()
-    found = np.array([[float(x) for x in pair.split(",")] for pair in line.split()])
-    axes = explorer.axes
-    np.testing.assert_allclose(found[:, 0], [axes.x(x) for x in means.lost], atol=0.06)
-    np.testing.assert_allclose(found[:, 1], [axes.y(y) for y in means.claimed], atol=0.06)
-
-
-def test_the_words_of_a_group_have_the_slopes_of_its_ends(explorer):
-    words = [role.words for role in explorer.topic.roles.values()]
-    assert re.fullmatch(r"noisy digits: kappa 0\.6\d to 0\.\d\d", words[0])
-    assert words[1] == "clusters: loses too little for a kappa"
-    kappas = data.kappas(explorer.topic.table)
-    own = kappas[kappas.group == "noisy digits"].kappa
-    assert words[0].endswith(f"{own.iloc[0]:.2f} to {own.iloc[-1]:.2f}")
-
-
-def test_both_lines_that_need_no_training_are_there(explorer):
-    plane, _ = stills(explorer.html())
-    words = [e.text for e in plane.iter(f"{SVG}text")]
-    assert {"kappa = 1: nearest neighbour", "kappa = 0: confidence = accuracy"} <= set(words)
-    assert "accuracy lost on new data (points)" in words
-    assert "claimed: signed gap on new data (points)" in words
-    across, up = scale(plane, "middle"), scale(plane, "end")
-    lines = [[float(e.get(k)) for k in ("x1", "y1", "x2", "y2")] for e in plane.iter(f"{SVG}line")]
-    for (x1, y1, x2, y2), slope in zip(lines, (1, 0), strict=True):
-        assert up(y2) - up(y1) == pytest.approx(slope * (across(x2) - across(x1)), abs=2e-3)
-        assert up(y1) - slope * across(x1) == pytest.approx(0, abs=2e-3)
-
-
 def test_the_ring_is_at_the_network_whose_diagram_is_shown(explorer):
     plane, diagram = stills(explorer.html())
     x, y = map(float, re.findall(r"-?[\d.]+", classed(plane, "ring").get("transform")))
@@ -188,20 +120,6 @@ def test_it_is_small_loads_nothing_and_can_be_used_by_keyboard_and_by_ear(explor
     assert 'aria-label="network"' in slider
 
 
-def test_the_words_tell_lesson_change_value_seed_loss_claim_and_ece(table):
-    row = table[(table.group == "noisy digits") & (table.value.str.startswith("30 %"))].iloc[0]
-    row = row.copy()
-    row["lost"], row["claimed"], row["ece"], row["seed"] = 0.5432, 0.3511, 0.3522, 301
-    row["accuracy"], row["confidence"] = 0.4511, 0.8022
-    row["lesson"], row["changed"] = "06", "label noise"
-    assert said(row) == (
-        f"Lesson 06, label noise: {row.value}, noisy digits, seed 301. Accuracy lost on new data: "
-        "54.3 points. Claimed (signed gap): +35.1 points, kappa 0.65. ECE 35.2 %."
-    )
-    row["lost"], row["ece"] = 0.01, float("nan")
-    assert said(row).endswith("Claimed (signed gap): +35.1 points.")
-
-
 @pytest.mark.parametrize(("asked", "names"), [
     (("16",), "lesson must be"),
     (("06", "mixup"), "changed must be"),
@@ -210,28 +128,3 @@ def test_the_words_tell_lesson_change_value_seed_loss_claim_and_ece(table):
 def test_what_there_is_not_is_refused_with_the_choices(asked, names):
     with pytest.raises(ValueError, match=names):
         explorers.networks(*asked)
-
-
-def test_a_topic_opens_with_a_diagram_within_the_picture(explorer):
-    joined = [topic.table.joined[0] for topic in explorer.topics]
-    for place in (joined.index(True), joined.index(False)):
-        topic = explorer.topics[place]
-        opened = explorers.networks(topic.lesson, topic.changed)
-        assert (opened.topic.lesson, opened.topic.changed) == (topic.lesson, topic.changed)
-        first = topic.table[topic.table.group == topic.table.group[0]]
-        known = first.index[first.counts.notna()]  # of joined values the first, else the middle
-        assert opened.at[1] == known[0 if first.joined.all() else len(known) // 2]
-        assert isinstance(data.reliability(opened.chosen), metrics.Reliability)
-        assert opened.key != explorer.key
-        for panel in opened.first.panels:
-            root = ElementTree.fromstring(panel)
-            assert float(root.get("width")) <= 360
-            within(root, root)
-
-
-def within(words, root):
-    """Words stand in the picture, and are not too small."""
-    for e in words.iter(f"{SVG}text"):
-        assert 0 < float(e.get("x")) < float(root.get("width"))
-        assert 0 < float(e.get("y")) < float(root.get("height"))
-        assert float(e.get("font-size")) >= 13

@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 
 from calibkit.course import explorers
-from calibkit.pictures import palette
-from tests.pictures import reading
 from tests.pictures.reading_svg import picture
 
 FOLDER = Path(__file__).parents[3] / "notebooks" / "results" / "explorers"
@@ -51,21 +49,3 @@ def test_a_frame_says_where_its_sliders_stand(name):
         for position in shown:
             number = re.escape(position.removesuffix(".0"))
             assert re.search(rf"(?<![\w.]){number}(?![\w%]|\.\d)", words), words
-
-
-def test_the_costs_of_four_models_are_those_of_the_words_and_none_beats_the_posterior():
-    roles = {name: palette.group(place, f"model {name}") for place, name in enumerate("ABCD")}
-    roles["posterior"] = palette.TRUTH
-    order = {}
-    for (ratio,), (_, lines), frame in read("cost_of_a_miss"):
-        told = dict(re.findall(r"(posterior|[A-D]) (\d+)", frame.readout))
-        assert set(told) == set(roles)
-        (plot,) = lines.plots
-        for name, role in roles.items():
-            line, cost = plot.one("line", reading.line(role)), float(told[name])
-            place = abs(plot.x.place(line.x) - plot.x.place(float(ratio))).argmin()
-            assert line.y[place] == pytest.approx(min(cost, 150), abs=0.8)
-            assert cost >= float(told["posterior"])
-        order[float(ratio)] = min("ABCD", key=lambda name: float(told[name]))
-    assert order[1] == "A"
-    assert order[20] == "B"

@@ -8,11 +8,7 @@ Files are not seen either: what reads one is given its content instead.
 
 import contextlib
 import functools
-import os
-import subprocess
-import sys
 import warnings
-from pathlib import Path
 
 import pytest
 import torch
@@ -267,57 +263,3 @@ def test_an_edit_of_what_no_training_reaches_moves_no_key(monkeypatch):
 
 
 # --- elsewhere -----------------------------------------------------------------------------------
-
-
-HELPERS = "G = 1.0\ndef loss(a, b):\n    return a.sum() * 0 + G\n"
-SCRIPT = """
-from dataclasses import dataclass
-from functools import cache, partial
-import torch
-from torch import nn
-from torch.nn.functional import cross_entropy
-from calibkit import augmentation, losses, mixing, prioritization
-from calibkit.lab import data, models, training
-from calibkit.lab.sweep.key import keys
-import helpers
-
-split = cache(lambda seed: data.noisy_digits(40, seed=seed, test=20, calibration=10))
-
-def shift(images, generator):
-    return augmentation.crop_flip(images, padding=1, flip=False, generator=generator)
-
-@dataclass(frozen=True)
-class Penalty:
-    kinds: frozenset = frozenset({"entropy", "norm", "gap"})
-    def __call__(self, logits, labels):
-        return cross_entropy(logits, labels) + logits.square().mean()
-
-class Net(nn.Sequential):
-    def __init__(self):
-        super().__init__(nn.Flatten(), nn.Linear(64, 10))
-
-def trial(net=lambda: models.mlp(64, 10, width=8), **options):
-    return training.trial(net, split(0).train, **options)
-
-several = [{"loss": partial(cross_entropy, label_smoothing=0.1)}, {"loss": Penalty()},
-    {"loss": lambda a, b: cross_entropy(a, b) if b in {"x", "y"} else a}, {"loss": helpers.loss},
-    {"loss": losses.ScheduledFocal("5-3-2")}, {"net": Net}, {"augment": shift},
-    {"mix": partial(mixing.mixup, alpha=0.2)}, {"select": prioritization.MaxEntropy(0.5)}]
-print(*keys([trial(**one) for one in several], torch.device("cpu")))
-"""
-
-
-@pytest.mark.slow
-def test_a_second_process_has_the_same_keys(tmp_path):
-    """Also where Python orders sets otherwise, and files and cells have other remarks."""
-    found = []
-    for seed, remark in ("1", ""), ("2", "# a remark\n"):
-        (tmp_path / "helpers.py").write_text(remark + HELPERS, encoding="utf-8")
-        (tmp_path / "script.py").write_text(remark + SCRIPT, encoding="utf-8")
-        path = os.pathsep.join([str(tmp_path), str(Path(__file__).parents[3])])
-        environment = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": seed}
-        command = [sys.executable, str(tmp_path / "script.py")]
-        said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-        found.append(said.stdout.split())
-    assert found[0] == found[1]
-    assert len({"None", *found[0]}) == 10

@@ -132,6 +132,33 @@ test_wrong_settings_are_refused_by_name = refusals.table("""
 """)
 
 
+INPUTS, LABELS = torch.randn(12, 8), torch.arange(12) % 3
+TRAIN = data.Dataset(INPUTS, LABELS, tuple("abc"))
+BRIEF = {"epochs": 1, "progress": False, "device": "cpu"}
+
+
+@pytest.mark.parametrize(("network", "train", "words"), [
+    (nn.Linear(8, 3).double(), TRAIN, r"weights of torch.float64 .* model.to\(torch.float32\)"),
+    (nn.Linear(8, 3), data.Dataset(INPUTS.double(), LABELS, tuple("abc")), "float64"),
+    (nn.Linear(8, 2), TRAIN, "a logit for each of the 3 classes, got 2"),
+    (nn.Linear(8, 3), (INPUTS, LABELS), "train must be a Dataset, got tuple"),
+    (nn.Linear(8, 3), None, "train must be a Dataset, got NoneType"),
+])  # fmt: skip
+def test_a_training_refuses(network, train, words):
+    with pytest.raises((TypeError, ValueError), match=words):
+        training.fit(network, train, **BRIEF)
+
+
+def test_a_prediction_refuses_another_type():
+    with pytest.raises(TypeError, match=r"inputs are torch\.float32"):
+        training.predict(nn.Linear(8, 3).double(), TRAIN)
+
+
+def test_classes_are_names():
+    with pytest.raises(TypeError, match="classes must be the class names, got 3"):
+        data.Dataset(INPUTS, LABELS, 3)
+
+
 def test_a_diverged_training_says_so():
     with pytest.raises(RuntimeError, match="lower lr"):
         fit(lr=1e6, epochs=5)

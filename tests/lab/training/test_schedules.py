@@ -1,7 +1,12 @@
-"""The learning rate: milestones, cosine, warm-up, and what changes within an epoch."""
+"""What changes with the epoch: the learning rate by milestones, cosine, warm-up; the loss."""
+
+import functools
 
 import pytest
+import torch
+from torch.nn import functional
 
+from calibkit import losses
 from calibkit.lab.training import Recipe
 
 
@@ -47,3 +52,17 @@ def test_the_rate_moves_within_an_epoch_only_where_it_is_asked_to():
     stepped = Recipe(lr=1.0, epochs=10, milestones=(0.5,))
     assert stepped.rate_of_step(4, 1, 2) == 1.0  # the step comes with the next epoch
     assert stepped.rate_of_step(5, 0, 2) == pytest.approx(0.1)
+
+
+def test_a_loss_may_change_with_the_epoch():
+    recipe = Recipe(loss=losses.ScheduledFocal("5-3-1"), epochs=7)
+    logits, labels = torch.tensor([[1.0, 0.0]]), torch.tensor([0])
+    values = [recipe.loss_at(epoch)(logits, labels).item() for epoch in range(7)]
+    expected = [losses.focal(logits, labels, gamma=g).item() for g in (5, 5, 3, 3, 3, 1, 1)]
+    assert values == expected
+
+
+def test_a_plain_loss_stays():
+    loss = functools.partial(losses.focal, gamma=2.0)
+    assert Recipe(loss=loss).loss_at(3) is loss
+    assert Recipe().loss_at(0) is functional.cross_entropy

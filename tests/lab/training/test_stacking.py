@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from calibkit import augmentation, losses, mixing
-from calibkit.lab import data, models, training
+from calibkit.lab import data, models
 from calibkit.lab.training import train_trials, trial
 from calibkit.lab.training.stacking import form_of
 
@@ -155,14 +155,3 @@ def test_seeds_and_losses_do_not_change_the_shape_and_settings_do():
     for changes in ({"gradients": True}, {"watch": {"test": TEST}}):
         assert trial(network, TRAIN, **same, **changes).shape != one.shape
     assert trial(network, TRAIN[:50], **same).shape != one.shape
-
-
-@pytest.mark.device
-@pytest.mark.parametrize("name", ["mlp", "cnn with batch norm"])
-def test_each_device_stacks_to_the_same_numbers(name, device):
-    trials = [made(NETWORKS[name], seed=seed) for seed in range(2)]
-    here = train_trials(trials, device="cpu", progress=False)
-    there = train_trials(trials, device=device, progress=False)
-    for ours, theirs in zip(here, there, strict=True):
-        theirs = training.Run.from_tensors(theirs.trial, theirs.tensors())
-        assert furthest(ours, theirs) < 1e-9
