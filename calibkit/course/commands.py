@@ -137,7 +137,7 @@ def _arbiter(options) -> int:
     chosen = {"device": options.device, "jobs": options.jobs}
     path = arbiter.run(options.scale, options.target, **chosen)
     table = arbiter.stored(options.target, options.scale)
-    print("\n".join(arbiter.findings(table)))
+    print(arbiter.by_cell(table).groupby(arbiter.PLACE, sort=False).mean().round(3).to_string())
     print(f"the table: {path.resolve()}")
     return 0
 

@@ -3,7 +3,7 @@
 `python -m calibkit arbiter` fits all maps, those of the package and of peers where they are
 installed, on 50 to 20,000 labels of two networks, a forest and a linear model, which learned from
 digits under noise, and writes for each how far its predictions are from the exact posterior of
-5,000 new images. Then the table is judged, told in sentences, and drawn.
+5,000 new images. Then the table is judged, and drawn.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ import functools
 import importlib.util
 import io
 import itertools
-import math
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -341,17 +340,6 @@ NOTHING, TEMPERATURE = "nothing", "temperature"
 PLACE = ["classes", "model", "labels"]
 CELL = [*PLACE, "seed"]
 LEVEL = 0.95
-MANY = 1_000  # labels
-HARMFUL = (TEMPERATURE, "SVS", "SMS", "shrunk matrix", "vector", "matrix", "Venn-Abers")
-ORDERS = (50, 1_000, 5_000)  # labels for which an order of maps is told
-# The order of CalArena (Berta et al. 2026, arXiv:2605.30188) by win rate in log loss over 20
-# networks for images, from the result files that its authors published (commit a0afa15): those 12
-# of its 19 maps that the arbiter has. There the models that were to be mapped gave probabilities
-# for 1,003 to 10,832 labels, 5,000 in the median.
-VISION = (
-    *("SMS", "SVS", "vector", "Venn-Abers", "ensemble", "temperature", "Dirichlet", "matrix"),
-    *("isotonic", "BBQ", "nothing", "histogram"),
-)
 
 
 def summary(table: pd.DataFrame, measure: str = "kl") -> pd.DataFrame:
@@ -373,35 +361,6 @@ def by_cell(table: pd.DataFrame, measure: str = "kl") -> pd.DataFrame:
     """One row a cell (place and seed), one column a map."""
     order = list(dict.fromkeys(table["map"]))
     return table.pivot_table(index=CELL, columns="map", values=measure, sort=False)[order]
-
-
-def _holds_0(differences: pd.Series) -> bool:
-    error = differences.std() / math.sqrt(len(differences))
-    return abs(differences.mean()) <= stats.t.ppf((1 + LEVEL) / 2, len(differences) - 1) * error
-
-
-def standing(table: pd.DataFrame) -> pd.DataFrame:
-    """Each map over all cells of a table, by mean rank, 1 the least KL of a cell.
-
-    beats: the mean share of the other maps that it beats.
-    """
-    kl = by_cell(table)
-    ranks, others = kl.rank(axis=1), kl.notna().sum(axis=1) - 1
-    beats = ranks.rsub(others + 1, axis=0).div(others, axis=0).mean()
-    columns = {"rank": ranks.mean(), "beats": beats}
-    return pd.DataFrame(columns).sort_values("rank", kind="stable")
-
-
-def agreement(table: pd.DataFrame) -> float:
-    """Spearman's rank correlation of our order with `VISION`, by the share of maps that are beaten.
-
-    Only the maps of both; NaN where the table has less than three of them.
-    """
-    ours = standing(table[table["map"].isin(VISION)]).beats
-    order = [name for name in VISION if name in ours]
-    if len(order) < 3:
-        return math.nan
-    return float(stats.spearmanr(range(len(order)), -ours[order]).statistic)
 
 
 def difference(
@@ -435,7 +394,9 @@ CLAIMS: tuple[tuple[str, str, dict[str, int], tuple[str, str] | None, str], ...]
 
 
 def conclusions(table: pd.DataFrame) -> list[verdicts.Conclusion]:
-    """The public benchmark's first claim, and what bounds it, judged model by model.
+    """A public benchmark's first claim, and what bounds it, judged model by model.
+
+    CalArena: Berta et al. 2026, arXiv:2605.30188.
 
     Its 5,000 labels are the median there; the claims on few labels and on two classes were made
     when the table was known.
@@ -454,104 +415,6 @@ def conclusions(table: pd.DataFrame) -> list[verdicts.Conclusion]:
             rows.append(verdicts.judge(claim, statement, of("SMS", other), control=control, **how))
         made.append(verdicts.conclude(claim, rows, words))
     return made
-
-
-def findings(table: pd.DataFrame) -> list[str]:
-    """What follows, in sentences whose numbers are all from the table."""
-    return [*_distances(table), *_turns(table), *_harm(table), *_public(table)]
-
-
-def parts(table: pd.DataFrame) -> Iterable[tuple[str, pd.DataFrame]]:
-    for (classes, model), part in table.groupby(["classes", "model"], sort=False):
-        yield f"{classes} classes, {model}", part
-
-
-def _distances(table: pd.DataFrame) -> list[str]:
-    """How much of the distance to the truth any map takes away."""
-    said = []
-    for words, part in parts(table):
-        means = summary(part)
-        nothing = means[means["map"] == NOTHING]["mean"].iloc[0]
-        most = means[means.labels == means.labels.max()].set_index("map")["mean"]
-        cooled, best = most[TEMPERATURE], most.min()
-        share = 100 * (nothing - cooled) / (nothing - best) if best < nothing else math.nan
-        said.append(
-            f"{words}: KL {nothing:.3f} as the model is, {cooled:.3f} after a temperature and "
-            f"{best:.3f} after the best map ({most.idxmin()}), both of {means.labels.max():,} "
-            f"labels: a temperature takes away {share:.0f} % of what that map does"
-        )
-    return said
-
-
-def _turns(table: pd.DataFrame) -> list[str]:
-    """From how many labels on each map of `turning` is closer than a temperature for good."""
-    said = []
-    for words, part in parts(table):
-        turns = {name: turn(part, name) for name in part["map"].unique()}
-        found = {name: n for name, n in turns.items() if n and name not in (NOTHING, TEMPERATURE)}
-        ordered = sorted(found, key=lambda name: (found[name], name))
-        listed = ", ".join(f"{name} {found[name]:,}" for name in ordered) or "none"
-        said.append(f"{words}: closer than a temperature from so many labels on: {listed}")
-    return said
-
-
-def turn(part: pd.DataFrame, name: str) -> int | None:
-    """The number of labels from which on a map's mean KL stays below a temperature's by its seeds.
-
-    That is, the paired difference has a 95 % t interval below 0 there and at all larger numbers.
-    None where there is no such number.
-    """
-    kl = by_cell(part).dropna(subset=[name])
-    last = None
-    for labels, cell in sorted(kl.groupby(level="labels"), reverse=True):
-        gain = cell[TEMPERATURE] - cell[name]
-        if gain.mean() <= 0 or _holds_0(gain):
-            break
-        last = int(labels)
-    return last
-
-
-def _harm(table: pd.DataFrame) -> list[str]:
-    """How often maps are worse than nothing, with few labels and with many, and by how much."""
-    kl = by_cell(table)
-    many = kl.index.get_level_values("labels") >= MANY
-    said = []
-    for name in (name for name in HARMFUL if name in kl):
-        away = kl[name] - kl[NOTHING]
-        parts = [
-            f"{(part > 0).sum()} of {len(part)} fits {words} {MANY:,} labels{_cost(part)}"
-            for words, part in (("on less than", away[~many]), ("from", away[many]))
-            if len(part)
-        ]
-        where = away[away > 0].groupby(level=["classes", "model"], sort=False).size()
-        models = ", ".join(f"{n} of {c} classes, {m}" for (c, m), n in where.items())
-        told = f"{name} is worse than nothing in {' and '.join(parts)}"
-        said.append(told + (f": {models}" if models else ""))
-    return said
-
-
-def _cost(away: pd.Series) -> str:
-    return f" (there by a KL of {away[away > 0].mean():.2g})" if (away > 0).any() else ""
-
-
-def _public(table: pd.DataFrame) -> list[str]:
-    """CalArena's order of maps for images beside ours."""
-    networks = table[(table.classes == table.classes.max()) & table.model.isin(NETWORKS)]
-    by_labels = {n: agreement(part) for n, part in networks.groupby("labels")}
-    listed = ", ".join(f"{value:+.2f} at {n:,}" for n, value in by_labels.items())
-    return [
-        f"networks, {table.classes.max()} classes: rank correlation with CalArena's order {listed}",
-        *(_order(part, int(n)) for n, part in networks.groupby("labels") if n in ORDERS),
-    ]
-
-
-def _order(part: pd.DataFrame, labels: int) -> str:
-    names = list(standing(part[part["map"].isin(VISION)]).index)
-    return (
-        f"networks, {part.classes.iloc[0]} classes, {labels:,} labels, the maps of both by mean "
-        f"rank: {', '.join(names)}; a temperature is number {names.index(TEMPERATURE) + 1} of "
-        f"{len(names)}, in CalArena number {VISION.index(TEMPERATURE) + 1} of {len(VISION)}"
-    )
 
 
 # --- the figure -----------------------------------------------------------------------------------
