@@ -10,19 +10,9 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 METHODS = (
-    "adapters",
-    "auditing",
-    "augmentation",
-    "conformal",
-    "corruptions",
-    "curation",
-    "losses",
-    "metrics",
-    "mixing",
-    "prioritization",
-    "recalibration",
-    "theory",
-)
+    "adapters", "auditing", "augmentation", "conformal", "corruptions", "curation", "losses",
+    "metrics", "mixing", "prioritization", "recalibration", "theory",
+)  # fmt: skip
 WINGS = ("course", "lab", "pictures")
 
 if TYPE_CHECKING:  # what an editor and a type checker then know

@@ -13,9 +13,9 @@ python -m jupyterlab --help lists them all.
 """
 
 WRITTEN = {  # by command: the function that writes a folder
-    "student": "forms.student",
-    "teacher": "forms.teacher",
-    "key": "forms.key",
+    "student": "editions.student",
+    "teacher": "editions.teacher",
+    "key": "editions.key",
     "quiz": "quiz.write",
     "handouts": "handouts.write",
     "rubric": "rubrics.write",

@@ -6,7 +6,7 @@ from urllib.parse import urlparse
 
 from calibkit.course import browser
 from calibkit.course.classroom import contents
-from calibkit.course.classroom.kits import places
+from calibkit.course.classroom.kits import placeholders
 
 OWN = browser.HERE / "own"
 QUESTIONS = json.loads((OWN / "questions.json").read_text(encoding="utf-8"))
@@ -27,7 +27,7 @@ def test_thirty_questions_each_with_two_options_a_reason_and_a_source():
 def test_the_network_is_that_of_lesson_00():
     """To half a point: another machine rounds otherwise, and a training ends a little apart."""
     (lesson,) = contents.chosen(["00"])
-    printed = places.printed(contents.committed(lesson))
+    printed = placeholders.printed(contents.committed(lesson))
     line = re.search(r"the network: +right on ([\d.]+)%.*?([\d.]+)% sure.*?([-+.\d]+)", printed)
     right, sure = (float(line[place]) / 100 for place in (1, 2))
     assert abs(NETWORK["score"]["right"] - right) < 0.005

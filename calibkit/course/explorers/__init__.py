@@ -23,31 +23,12 @@ from calibkit.course.explorers.words import next_word_frame
 from calibkit.pictures.reliability import pooled, reliability_frame
 
 __all__ = [
-    "Example",
-    "Explorer",
-    "Frame",
-    "Slider",
-    "along_frame",
-    "blend_frame",
-    "cooled_frame",
-    "cooling_frame",
-    "cost_frame",
-    "film_frame",
-    "keep",
-    "labels_frame",
-    "networks",
-    "next_word_frame",
-    "noisier_frame",
-    "pooled",
-    "prior_frame",
-    "promise_frame",
-    "reliability_frame",
-    "rivals_frame",
-    "soft_label_frame",
-    "spread_frame",
-    "squares_frame",
+    "Example", "Explorer", "Frame", "Slider", "along_frame", "blend_frame", "cooled_frame",
+    "cooling_frame", "cost_frame", "film_frame", "keep", "labels_frame", "networks",
+    "next_word_frame", "noisier_frame", "pooled", "prior_frame", "promise_frame",
+    "reliability_frame", "rivals_frame", "soft_label_frame", "spread_frame", "squares_frame",
     "stored",
-]
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -18,8 +18,8 @@ from calibkit.course import check
 from calibkit.course.check import running
 from calibkit.course.classroom import (
     contents,
+    editions,
     feedback,
-    forms,
     grading,
     sandbox,
     slicing,
@@ -139,7 +139,7 @@ def solved_by_a_student(names):
     """The student's form of these lessons with the key's solutions put in: cells by file name."""
     solved = {}
     for name in names:
-        handout = forms.without_answers(copy.deepcopy(COMMITTED[name]))
+        handout = editions.without_answers(copy.deepcopy(COMMITTED[name]))
         tasks = [task for task in CHECKED.values() if task.lesson == name]
         solved[f"{name}.ipynb"] = contents.filled(handout, tasks)
     return submissions.Submission("anna", solved)

@@ -7,7 +7,7 @@ import pytest
 from calibkit import __main__
 from calibkit.course import checkout
 from calibkit.course.classroom import contents, kits
-from calibkit.course.classroom.kits import places, writing
+from calibkit.course.classroom.kits import placeholders, writing
 from tests.course.classroom.course import COMMITTED
 
 NAMES = kits.names()
@@ -78,9 +78,9 @@ def test_the_plan_fits_90_minutes_and_no_number_of_its_slides_is_typed(name):
     text = part(name, "Slides")
     assert not re.search(r"^(<{7}|>{7}|={7}$)", text, re.MULTILINE)  # what a merge leaves
     assert shown[-1] == len(writing.SLIDE.findall(text))
-    assert len(places.PLACE.findall(text)) >= 10
+    assert len(placeholders.PLACE.findall(text)) >= 10
     settings = r"\$\$.*?\$\$|\$.*?\$|play\.html#[^)]*|```.*?```"
-    text = re.sub(settings, "", places.PLACE.sub("", text), flags=re.DOTALL)
+    text = re.sub(settings, "", placeholders.PLACE.sub("", text), flags=re.DOTALL)
     assert re.findall(r"[-+]?\d+\.\d+|\d+ ?%|\d+ points", text) == []
 
 
@@ -113,17 +113,19 @@ def test_a_quiz_has_the_answers_to_its_questions_and_replies_answer_what_student
 ])  # fmt: skip
 def test_a_place_that_nothing_fills_stops_the_kit(place, words):
     with pytest.raises(kits.KitError, match=words):
-        places.fill(f"before {place} after")
+        placeholders.fill(f"before {place} after")
 
 
 def test_places_are_filled_from_the_lessons_print_figures_and_sliders():
-    said = places.printed(COMMITTED["00_start_here"])
-    right = places.fill("{{ 00 | the network: +right on ([\\d.]+%) }}")
+    said = placeholders.printed(COMMITTED["00_start_here"])
+    right = placeholders.fill("{{ 00 | the network: +right on ([\\d.]+%) }}")
     assert f"the network:   right on {right.replace(' ', '')}" in said
-    assert places.fill("{{ figure 00 | Eight clean }}").startswith('<figure><img src="data:image/')
-    readout = places.fill("{{ readout temperature | 2.8 | (T = .*) }}")
+    assert placeholders.fill("{{ figure 00 | Eight clean }}").startswith(
+        '<figure><img src="data:image/'
+    )
+    readout = placeholders.fill("{{ readout temperature | 2.8 | (T = .*) }}")
     assert re.match(r"T = 2\.8: signed gap .*, NLL [\d.]+$", readout)
-    noisy = places.fill("{{ readout label_noise | 20%, 3 | (Noise .*?): }}")
+    noisy = placeholders.fill("{{ readout label_noise | 20%, 3 | (Noise .*?): }}")
     assert noisy.replace(" %", "%") == "Noise 20%, epoch 3"
 
 

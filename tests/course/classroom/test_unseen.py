@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from calibkit.course import check
-from calibkit.course.classroom import forms, unseen, worker
+from calibkit.course.classroom import editions, unseen, worker
 from tests.course.check import right_answers
 from tests.course.classroom.course import CHECKED
 
@@ -25,7 +25,7 @@ def only_hidden(name, seed):
 
 @each
 def test_every_right_answer_passes_on_hidden_cases(name):
-    answers = [forms.solved(CHECKED[name]), right_answers.RIGHT[name]]
+    answers = [editions.solved(CHECKED[name]), right_answers.RIGHT[name]]
     for seed in SEEDS:
         hidden = only_hidden(name, seed)
         for answer in answers:
@@ -71,9 +71,9 @@ def withheld_now(name, patch):
 @each
 def test_what_is_withheld_is_not_needed_for_a_right_answer(name, monkeypatch):
     exercise = unseen.extended(check.EXERCISES[name], 2)
-    assert exercise(forms.solved(CHECKED[name]))  # the right results are known from now on
+    assert exercise(editions.solved(CHECKED[name]))  # the right results are known from now on
     withheld_now(name, monkeypatch)
-    assert exercise(forms.solved(CHECKED[name]))
+    assert exercise(editions.solved(CHECKED[name]))
     if unseen.withheld(exercise, CHECKED[name].solution) and name != "strange_auroc":
         assert "own code" in " ".join(repr(exercise(exercise.reference)).split())
 

@@ -1,8 +1,8 @@
 """Kits: 90 minutes that a lecturer opens and gives, without reading the package.
 
 A kit has one source, notebooks/teaching/kits/NAME.md. Its parts are the headings of rank two; the
-part *Slides* becomes a page of slides, the others pages of text. `places` fills what stands in
-double braces from what the lessons printed, so that no number is typed by hand.
+part *Slides* becomes a page of slides, the others pages of text. `placeholders` fills what stands
+in double braces from what the lessons printed, so that no number is typed by hand.
 """
 
 from __future__ import annotations

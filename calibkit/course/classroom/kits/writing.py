@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from calibkit.course import browser, checkout, page_templates, pages
-from calibkit.course.classroom import contents, forms, rubrics
-from calibkit.course.classroom.kits.places import KitError, fill
+from calibkit.course.classroom import contents, editions, rubrics
+from calibkit.course.classroom.kits.placeholders import KitError, fill
 from calibkit.pictures.percent import spaced
 
 SOURCES = Path("notebooks", "teaching", "kits")
@@ -39,7 +39,7 @@ what you reply, exercises with solutions, rubric, answers to *Go further* |
 | rubric.csv | the rubric as a table to fill, for a spreadsheet |
 | [{PLAY}]({PLAY}) | the playground, a network that trains in the browser; the notes of the \
 slides link to settings of it |
-| {STUDENT}/ | the notebooks to hand out: no outputs, no solutions; its `{forms.START}` says \
+| {STUDENT}/ | the notebooks to hand out: no outputs, no solutions; its `{editions.START}` says \
 what a student does first |
 
 All pages work without a network and without a server: open them in a browser.
@@ -98,11 +98,11 @@ def write(name: str, folder: str | Path) -> list[Path]:
     Raises the errors of `page_texts`, and ValueError for a folder that is not empty.
     """
     lessons, made = page_texts(name)
-    written = contents.write_texts(forms.empty(folder), made)
+    written = contents.write_texts(editions.empty(folder), made)
     folder = Path(folder)
     rubrics.write(folder, lessons)
     (folder / "rubric.md").unlink()  # the notes have it
-    forms.student(folder / STUDENT, lessons)
+    editions.student(folder / STUDENT, lessons)
     return written
 
 

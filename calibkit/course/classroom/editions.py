@@ -1,4 +1,4 @@
-"""Three forms of the course, each from the committed notebooks: for students, teachers, graders.
+"""Three editions of the course, each from the committed notebooks: for students, teachers, graders.
 
 The notes for the teacher lie in notebooks/teaching, one file a lesson, and enter the teacher's
 form alone: no notebook, page or site that students see is made from that folder.

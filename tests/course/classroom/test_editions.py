@@ -8,7 +8,7 @@ import pytest
 
 from calibkit import __main__
 from calibkit.course import check, checkout, execution, experiments, explorers, syllabus
-from calibkit.course.classroom import contents, forms
+from calibkit.course.classroom import contents, editions
 from calibkit.course.experiments import photograph_runs
 from tests.course.classroom.course import COMMITTED, EXERCISES, LESSONS, PROSE, QUESTIONS
 
@@ -18,14 +18,14 @@ each = pytest.mark.parametrize("lesson", LESSONS.values(), ids=LESSONS)
 @pytest.fixture(scope="module")
 def student(tmp_path_factory):
     folder = tmp_path_factory.mktemp("class") / "student"
-    forms.student(folder)
+    editions.student(folder)
     return folder
 
 
 @pytest.fixture(scope="module")
 def teacher(tmp_path_factory):
     folder = tmp_path_factory.mktemp("class") / "teacher"
-    forms.teacher(folder)
+    editions.teacher(folder)
     return folder
 
 
@@ -66,18 +66,18 @@ def test_a_student_finds_stubs_hints_questions_and_room_and_no_output_or_answer(
     assert text.count("<summary>Hint</summary>") == len(stubs)
     assert all(question.text in shown for question in asked)
     rooms = len(asked) + whole.count("<summary>Answer</summary>")
-    assert text.count(forms.OWN_WORDS.strip()) == rooms
+    assert text.count(editions.OWN_WORDS.strip()) == rooms
     beside = re.findall(r"\]\(([\w./]+\.(?:ipynb|md|svg|png))\)", text)
     assert [target for target in beside if not (student / target).exists()] == []
 
 
 def test_a_part_of_the_course_links_to_no_other_lesson(tmp_path):
-    (path,) = forms.student(tmp_path / "part", only=["06"])
+    (path,) = editions.student(tmp_path / "part", only=["06"])
     text = contents.prose(nbformat.read(path, as_version=4))
     assert "Needs.** 02 Measuring calibration." in text
     assert "(your_numbers_differ.md)" in text
     assert ".ipynb)" not in text
-    first = (path.parent / forms.START).read_text(encoding="utf-8")
+    first = (path.parent / editions.START).read_text(encoding="utf-8")
     assert ".venv/bin/python -m jupyterlab part\n" in first.replace("`", "\n")
     assert ".venv/bin/jupyter execute part/06_label_noise.ipynb\n" in first.replace("`", "\n")
     assert "open `06_label_noise.ipynb` first" in first
@@ -117,7 +117,7 @@ def test_what_lessons_load_is_found_without_the_checkout(student, monkeypatch):
 def test_the_teacher_sees_notes_mistakes_and_open_answers(lesson, teacher):
     notebook = read(teacher, lesson)
     noted = [c.source for c in notebook.cells if "teacher" in c.metadata.get("tags", ())]
-    said = forms.notes(lesson)
+    said = editions.notes(lesson)
     assert sum("known mistakes" in source for source in noted) == sum(
         bool(task.checker) for task in EXERCISES[lesson.name]
     )
@@ -128,7 +128,7 @@ def test_the_teacher_sees_notes_mistakes_and_open_answers(lesson, teacher):
 
 
 def test_the_known_mistakes_are_those_of_the_checker():
-    told = forms.misconceptions("noise_matrix")
+    told = editions.misconceptions("noise_matrix")
     hints = [mistake.hint for mistake in check.noise_matrix.mistakes]
     assert told.count("\n- ") == len(hints)
     assert all(hint[1:] in told for hint in hints)
@@ -136,7 +136,7 @@ def test_the_known_mistakes_are_those_of_the_checker():
 
 @each
 def test_the_notes_follow_the_lesson_and_nobody_else_sees_them(lesson, student):
-    said, text = forms.notes(lesson), PROSE[lesson.name]
+    said, text = editions.notes(lesson), PROSE[lesson.name]
     assert said, f"notebooks/teaching/{lesson.name}.md is not written"
     sections = re.findall(r"^## (\d+\. .*)$", text, re.MULTILINE)
     assert [*said] == ["", *sections, "Three things to take away"]
@@ -148,7 +148,7 @@ def test_the_notes_follow_the_lesson_and_nobody_else_sees_them(lesson, student):
     for other in (flat(text), *(flat(contents.prose(notebook)) for notebook in others)):
         assert "For the teacher" not in other
         assert not any(words and words in other for words in asked)
-    assert not (student / forms.NOTES).exists()
+    assert not (student / editions.NOTES).exists()
 
 
 def test_the_key_holds_executed_solutions_that_pass(tmp_path, capsys):
@@ -169,7 +169,7 @@ def test_a_wrong_solution_shows_in_the_key():
     notebook = copy.deepcopy(COMMITTED["06_label_noise"])
     for cell in notebook.cells:
         cell.source = cell.source.replace("return torch.diag(1 - p) +", "return")
-    _, replies = forms.answered("06_label_noise", notebook)
+    _, replies = editions.answered("06_label_noise", notebook)
     assert replies["noise_matrix"].startswith("Not quite")
 
 
@@ -182,7 +182,7 @@ def test_no_folder_with_somebodys_work_is_written_into(form, tmp_path, capsys):
 
 
 def test_evidence_is_given_to_a_class_on_demand_alone(student, tmp_path):
-    *_, beside = forms.student(tmp_path / "with", ["03"], with_evidence=True)
+    *_, beside = editions.student(tmp_path / "with", ["03"], with_evidence=True)
     assert beside == tmp_path / "with" / "evidence" / "03_overconfidence.ipynb"
     assert any(cell.get("outputs") for cell in nbformat.read(beside, as_version=4).cells)
     assert not (student / "evidence").exists()

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from functools import cache, partial
 
 from calibkit.course import explorers
-from calibkit.course.classroom import contents, forms, handouts, rubrics
+from calibkit.course.classroom import contents, editions, handouts, rubrics
 
 PLACE = re.compile(r"\{\{ (?P<kind>(?:[a-z]+ )?\w+) \| (?P<what>.+?) \}\}")
 PER_CENT = re.compile(r"(?<=\d)%")
@@ -116,7 +116,7 @@ def _exercise(number: str, checker: str) -> str:
     if not tasks:
         raise ValueError("the lesson has no such exercise")
     (task,) = tasks
-    mistakes = forms.misconceptions(checker)
+    mistakes = editions.misconceptions(checker)
     return (
         f"### Exercise: {task.title} ({number}, `{checker}`)\n\n{task.text}\n\n**Expected:**\n\n"
         f"```python\n{task.solution}\n```\n\n{mistakes}"
