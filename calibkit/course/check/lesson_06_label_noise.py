@@ -77,11 +77,12 @@ def _through() -> dict[str, tuple[Tensor, Tensor, Tensor]]:
 def _log_at(probs: Tensor, labels: Tensor) -> Tensor:
     return probs.gather(1, labels[:, None])[:, 0].log()
 
-ORDER = ("the order is exchanged. A row of probs belongs to a sample, and goes through the matrix "
-    "from the left: probs @ transition.")
+FROM_THE_LEFT = "A row of probs belongs to a sample, and goes through the matrix from the left: probs @ transition."
 
 @exercise(cases=_through(), slips={
-    r"cannot be multiplied|must match|mat1 and mat2|size mismatch": ORDER[0].upper() + ORDER[1:]}, mistakes={
+    r"cannot be multiplied|mat1 and mat2|size mismatch": f"Is the order exchanged? {FROM_THE_LEFT}",
+    "must match": "Entry by entry, as with *, these shapes do not fit. The matrix product is probs @ transition.",
+    }, mistakes={
     "you left the transition matrix out: this asks how well the probabilities of the *true* class predict "
     "the *given* labels.": lambda p, t, y: -_log_at(p, y).mean(),
     "the matrix is transposed. Row i of it belongs to true class i: probs @ transition.":
@@ -92,6 +93,8 @@ ORDER = ("the order is exchanged. A row of probs belongs to a sample, and goes t
         lambda p, t, y: -(p @ t).gather(1, y[:, None]).mean().log(),
     "you took the predicted class in place of the label.":
         lambda p, t, y: -_log_at(p @ t, (p @ t).argmax(dim=1)).mean(),
+    "you took every row at all labels, as [:, labels] does. Take one entry of each row, that at its own label: "
+    "gather(1, labels[:, None]).": lambda p, t, y: -(p @ t)[:, y].log().mean(),
     "you applied the transition matrix twice.": lambda p, t, y: -_log_at(p @ t @ t, y).mean(),
     "you undid the noise. The labels are noisy, so apply the matrix to probs.":
         lambda p, t, y: -_log_at(p @ torch.linalg.inv(t), y).mean(),
@@ -103,7 +106,7 @@ ORDER = ("the order is exchanged. A row of probs belongs to a sample, and goes t
     "an epsilon was added inside the logarithm, to probs @ transition. It changes small probabilities, and "
     "these cost the most. Leave it out: no probability is 0 here.":
         [lambda p, t, y, small=small: -_log_at(p @ t + small, y).mean() for small in EPSILONS],
-    ORDER: lambda p, t, y: -_log_at(t @ p, y).mean()})
+    f"the order is exchanged. {FROM_THE_LEFT}": lambda p, t, y: -_log_at(t @ p, y).mean()})
 def noisy_nll(probs, transition, labels):
     """The mean NLL of noisy labels (n,), in nats: one number. Row i of `transition` is class i."""
     return -_log_at(probs @ transition, labels).mean()

@@ -133,6 +133,11 @@ SAID = [  # exercise, answer, what its reply holds
     ("signed_gap", lambda p, y: no_such_name, "import or define it"),  # noqa: F821
     ("signed_gap", lambda p, y: 1 / (len(y) - len(y)), "divided by zero"),
     ("noisy_nll", lambda p, t, y: p.float() @ t, "double()"),
+    ("noisy_nll", lambda p, t, y: -(p * t).log().mean(),  # the reply quotes this line
+        "Entry by entry, as with *"),
+    ("noisy_nll", lambda p, t, y: -(t @ p).log().mean(),
+        "Is the order exchanged?"),
+    ("noisy_nll", lambda p, t, y: -(p @ t)[:, y].log().mean(), "every row at all labels"),
     ("signed_gap", lambda p, y: p[:, 99], "An index is too large"),
     ("signed_gap", lambda p, y: p.max(dim=1).mean(), "Say which: .values or .indices"),
     # chance and memory
