@@ -40,16 +40,15 @@ def test_the_experiment_runs_writes_and_comes_back(root, tiny, tmp_path, capsys)
     page = capsys.readouterr().out
     assert "2 seed(s): no verdict" in page
     assert "nan" not in page
-    table, steps, hot = (
+    table, hot = (
         experiments.stored("captions", "laptop", tmp_path / "results", part=part)
-        for part in ("", "steps", "temperatures")
+        for part in ("", "temperatures")
     )
     assert "±" not in reports.shown(table[table.seed == 0]).to_string()
     assert [*table.value.unique()] == [*captions.VALUES]
     assert len(table) == 2 * len(captions.VALUES)
     assert table.tokens.nunique() == 1
     assert table.tokens.iloc[0] == 8 * 4 * 5  # 4 tokens and the end; the long pair is left out
-    assert steps.groupby(["value", "seed"]).step.max().eq(4).all()
     assert len(hot) == 2 * len(table)
     beam = hot[hot.temperature == 1.0].set_index(["value", "seed"]).bleu
     assert np.allclose(beam, table.set_index(["value", "seed"]).beam)

@@ -9,7 +9,7 @@ from calibkit.course import checkout, experiments
 from calibkit.course.experiments import photograph_runs
 
 FOLDER = checkout.root() / "notebooks" / "results"
-PARTS = ("epochs", "steps", "temperatures")
+PARTS = ("epochs", "temperatures")
 TABLES = sorted(
     path.relative_to(FOLDER).with_suffix("").as_posix()
     for path in [*FOLDER.glob("night/*.csv"), *FOLDER.glob("laptop/*.csv")]

@@ -28,7 +28,7 @@ def stored(
     """The table of an earlier run; raises FileNotFoundError with the command that makes it.
 
     folder: notebooks/results of the course by default. part: of photographs "epochs", one row an
-        epoch of every run; of captions "temperatures" or "steps".
+        epoch of every run; of captions "temperatures".
     """
     folder = checkout.results() if folder is None else folder
     path = folder / scale / f"{stem(name, dataset, part)}.csv"

@@ -89,7 +89,7 @@ class Captions(Experiment):
         )
 
     def run(self, task: Task, prepared: Callable, grid: Sequence[dict], **options: Any) -> Measured:
-        """The runs of a grid; tables of the runs, and of each one's temperatures and steps."""
+        """The runs of a grid; tables of the runs, and of each one's temperatures."""
         ready = [prepared(setting["seed"]) for setting in grid]
         plans = [
             self.plan(task, train, test, **setting)
@@ -101,14 +101,12 @@ class Captions(Experiment):
             (run, cal, test[:few], written[:few], longest)
             for run, (_, cal, test, written) in zip(runs, ready, strict=True)
         ]
-        rows, temperatures, steps = [], [], []
+        rows, temperatures = [], []
         measured = translation.results(_measured, tasks, **options)
         for setting, run, one in zip(grid, runs, measured, strict=True):
             rows.append({**setting, **one["row"], "seconds": run.seconds})
             temperatures += [{**setting, **row} for row in one["temperatures"]]
-            steps += [{**setting, **row} for row in run.rows]
-        parts = {"temperatures": pd.DataFrame(temperatures), "steps": pd.DataFrame(steps)}
-        return runs, pd.DataFrame(rows), parts
+        return runs, pd.DataFrame(rows), {"temperatures": pd.DataFrame(temperatures)}
 
     def main_verdicts(self, table: pd.DataFrame) -> list[Verdict]:
         """T of the least NLL after the two softer losses, and the ECE after fewer sentences."""

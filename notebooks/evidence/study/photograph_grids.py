@@ -89,7 +89,7 @@ ON_TINY = {"epochs": 100, "milestones": (40 / 100, 60 / 100), "batch_size": 64} 
 STRANGERS = {"cifar10": "svhn", "cifar100": "svhn", "svhn": "cifar10", "mnist": "notmnist"}
 LETTERS = dict.fromkeys(("cifar10", "cifar100", "svhn", "mnist"), "notmnist")
 # With the rate and the weight decay of least NLL after T on the calibration photographs of three
-# seeds that nothing is judged on: `architectures.train_on_photographs`.
+# seeds that nothing is judged on: `forms`.
 FORMS: dict[str, tuple[str, float, float]] = {
     "convolution": ("ConvNet-24", 0.003, 1.0),
     "attention": ("ViT", 0.001, 0.1),

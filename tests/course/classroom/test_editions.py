@@ -108,7 +108,7 @@ def test_what_lessons_load_is_found_without_the_checkout(student, monkeypatch):
         assert len(experiments.on_photographs(name, "laptop"))
     assert len(experiments.stored("augmentation", "night", part="epochs"))
     assert len(experiments.on_text("sst2"))
-    assert len(experiments.stored("captions", "laptop", part="steps"))
+    assert len(experiments.stored("captions", "laptop", part="temperatures"))
     assert photograph_runs.logits("cross-entropy", 0)  # which 10 reads; nothing reads the epochs
     assert not [*student.rglob("runs/*-epochs.csv")]
 
