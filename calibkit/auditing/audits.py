@@ -12,14 +12,20 @@ import torch
 from torch import Tensor
 
 from calibkit import torch_defaults, validate
-from calibkit.auditing import export
-from calibkit.auditing.advice import Advice, Form, Rise, advise
-from calibkit.auditing.concerns import concerns, not_for_all, off, repeated, shared
-from calibkit.auditing.costs import checked, of_answers
+from calibkit.auditing.advice import (
+    Advice,
+    Form,
+    Rise,
+    advise,
+    concerns,
+    not_for_all,
+    off,
+    repeated,
+    shared,
+)  # fmt: skip
 from calibkit.auditing.cross_fitted import Apart, Cooling, cross_fitted, fitted_apart
 from calibkit.auditing.labels_and_groups import Units, groups_of, labels_of, units_of
-from calibkit.auditing.measures import NAMES, Estimate, Measured
-from calibkit.auditing.rows import Rows, rows_of
+from calibkit.auditing.measures import NAMES, Estimate, Measured, Rows, rows_of
 from calibkit.auditing.scores import Kind, Scores, scores_of
 from calibkit.metrics import CalibrationTest, Reliability
 from calibkit.validate import Array
@@ -27,8 +33,7 @@ from calibkit.validate import Array
 if TYPE_CHECKING:
     import pandas as pd
 
-    from calibkit.auditing.binary import Binary
-    from calibkit.auditing.costs import Costs
+    from calibkit.auditing.binary import Binary, Costs
 
 TESTS = 1000  # draws of a test
 OF_EVENT = ("event_ece", "event_gap")  # measures of a binary model alone
@@ -94,13 +99,17 @@ class Audit:
         return path
 
     def numbers(self) -> dict[str, Any]:
-        """The numbers of the page by name, after the schema of `auditing.export`."""
-        return export.numbers(self)
+        """The numbers of the page by name, after `audit.schema.json`."""
+        from calibkit.auditing import page
+
+        return page.numbers(self)
 
     def write_json(self, path: str | Path) -> Path:
         """Write these numbers as JSON; returns where they are."""
+        from calibkit.auditing import page
+
         path = Path(path)
-        path.write_text(export.text(self), encoding="utf-8")
+        path.write_text(page.text(self), encoding="utf-8")
         return path
 
     @property
@@ -202,7 +211,11 @@ def audit(
     bins, level = validate.integer("bins", bins, 2), validate.level(level)
     resamples = validate.integer("resamples", resamples, 10)
     seed = validate.integer("seed", seed, 0)
-    prices = None if costs is None else checked(costs)
+    prices = None
+    if costs is not None:
+        from calibkit.auditing.binary import checked
+
+        prices = checked(costs)
     given: Any = logits if probs is None else probs
     kind = "probs" if logits is None else kind or "logits"
     if class_names is None and hasattr(given, "columns"):
@@ -250,10 +263,11 @@ def audit(
         second = measured(*_second(other, other_labels, kind, scores, target))
     copies = repeated(scores, before.rows) if clusters is None else []
     odd_rows = concerns(before.rows, cooling, bins=bins, level=level, event=scores.event)
+    named_off = off(found["groups"], None if scores.event else found["classes"])
     return Audit(
         name=name,
         class_names=tuple(names),
-        warnings=(*off(found["groups"], found["classes"]), *odd, *copies, *more, *odd_rows),
+        warnings=(*named_off, *odd, *copies, *more, *odd_rows),
         rows=before.rows,
         cooled_rows=after.rows,
         cooling=cooling,
@@ -295,7 +309,7 @@ def _found(
 ) -> dict[str, Any]:  # fmt: skip
     """What is found beyond the measures. mapped: `binary.Mapped`, or None."""
     from calibkit.auditing import findings  # loads pandas
-    from calibkit.auditing.binary import binary
+    from calibkit.auditing.binary import binary, of_answers
 
     rows, units, bins, level = before.rows, before.units, before.bins, before.level
     test, power = findings.calibration(rows, units, bins=bins, resamples=TESTS, seed=before.seed)

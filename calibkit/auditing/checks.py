@@ -15,11 +15,10 @@ from calibkit.auditing.guesses import (
     likeliest,
     of_what,
     truth,
-)
-from calibkit.auditing.names import decides, short
+)  # fmt: skip
+from calibkit.auditing.names import FEW, area, decides, short, strange
 from calibkit.auditing.questions import Options, Unclear, joined
 from calibkit.auditing.scores import SOME, slices
-from calibkit.auditing.sets import FEW, area, strange
 
 MANY = 30  # of which all are right
 POINTS = 0.05  # by which another order must be better, beside its standard errors
@@ -94,9 +93,7 @@ def strange_columns(matrix, roles, table, options: Options) -> None:
     )
     if len(rest) > 1:
         raise Unclear(why, scores=rest)
-    asked = of_what(table, roles.label, rest[0], why, scores=rest)
-    asked.sure = False
-    raise asked
+    raise of_what(table, roles.label, rest[0], why, sure=False, scores=rest)
 
 
 def row_a_class(
@@ -170,33 +167,20 @@ def better_order(
 
 
 def direction(
-    scores: np.ndarray, labels: np.ndarray, positive: str, values: list[str], kind: str,
-    options: Options,
-) -> None:  # fmt: skip
+    scores: np.ndarray, labels: np.ndarray, table, roles, positive: str, kind: str, options: Options
+) -> None:
     """Ask where the scores are clearly higher for the other label."""
     if options.columns_as_named or not 0 < labels.sum() < len(labels):
         return
     found, z = area(scores, labels == 1)
+    score, label = roles.scores[0], roles.label
     inner = np.clip(scores, 1e-3, 1 - 1e-3)
     each = scores if kind == "logits" else np.log(inner / (1 - inner))
     odds = float(np.where(labels == 1, 1, -1) @ np.clip(each, -7, 7))
     if z < -LIKELY or (z < LIKELY and odds < -LIKELIER and options.positive is None):
-        others = [value for value in values if value != positive]
-        other = others[0] if len(others) == 1 else None
-        ways: list[tuple[str, dict]] = [
-            (f"the scores are of {positive!r}, AUC {found:.2f}",
-             {"positive": positive, "columns_as_named": True})
-        ]  # fmt: skip
-        if other:
-            words = f"the scores are of {other!r}, AUC {1 - found:.2f}"
-            ways.append((words, {"positive": other}))
-        raise Unclear(
-            f"the scores are lower where the label is {positive!r} (AUC {found:.3f}): say which "
-            f"label they are of, --positive; if they are the confidence of a prediction, "
-            f"--predicted; if it is so, --columns-as-named",
-            *ways,
-            sure=False,
-        )
+        why = f"the scores are lower where the label is {positive!r} (AUC {found:.3f}); if it is "
+        why += "so, say --columns-as-named"
+        raise of_what(table, label, score, why, sure=False, event=positive)
 
 
 def below_half(

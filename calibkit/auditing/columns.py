@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calibkit.auditing import checks, guesses, names, score_kinds, sets
+from calibkit.auditing import checks, guesses, names, score_kinds
 from calibkit.auditing.names import bare, parts, short, word
 from calibkit.auditing.questions import Options, Unclear, listed
 from calibkit.auditing.scores import Kind, Scores, content, scores_of
@@ -36,7 +36,7 @@ MOST_GROUPS = 20  # values of a column of groups: more are persons, perhaps
 LEAST_ROWS = 20  # of a group in the mean
 MOST_REPEATS = 0.9  # of the rows may have another value, where rows belong together
 OFFERED = 3  # columns of groups
-ID = r"[^\W\d_]*[-_./]?(?!(19|20)\d\d[-/.]?\d\d[-/.]?\d\d)\d{5,}|[^\W\d]+[-_./]?\d+"  # or A_12
+CODE = r"[^\W\d]+[-_./]?\d+"
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def predictions(table: Table, options: Options) -> Predictions:
         if name is not None:
             table.demand(name)
     roles = roles_of(table, options)
-    labels, matrix = sets.label_column(table, roles.label), _matrix(table, roles.scores)
+    labels, matrix = names.label_column(table, roles.label), _matrix(table, roles.scores)
     walked = content(matrix)
     decided = None if roles.predicted is None else table[roles.predicted]
     lost = walked.bad | labels.isna().to_numpy(dtype=bool)
@@ -135,23 +135,35 @@ def _unused(table: Table, roles: Roles, options: Options) -> list[str]:
 
 
 def _offers(table: Table, roles: Roles, options: Options) -> str:
-    """Columns of few values as groups, and those of many that repeat as clusters, as options."""
+    """Columns of few values as groups, and a column of ids that repeat as clusters, as options."""
     groups, together = [], []
     decided = guesses.decisions(table, roles.label, roles.scores)
     for column in table.flat(_unused(table, roles, options)):
         values = table[column].dropna()
-        called = parts(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column))  # PatientID
-        if called & names.NO_GROUP or column in decided or sets.fractional(values):
+        called = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column)  # PatientID
+        stem = re.escape(re.sub(r"(_\d+)+$", "", column))
+        listed = sum(bool(re.fullmatch(rf"{stem}(_\d+)+", other)) for other in table.columns) > 1
+        if (
+            parts(called) & names.NO_GROUP
+            or column in decided
+            or names.fractional(values)
+            or listed
+        ):
             continue
         count = values.nunique()
         if 1 < count <= min(MOST_GROUPS, len(table) / LEAST_ROWS):
             groups.append(f"--groups {shlex.quote(column)} judges each {column}")
-        elif MOST_GROUPS < count <= MOST_REPEATS * len(table):
-            named = called & names.TOGETHER or re.search(r"(id|nr|no|num|key|ref)$", column.lower())
-            if named or names.words(values.head(LEAST_ROWS)).str.fullmatch(ID).all():
-                together.append(f"--cluster {shlex.quote(column)} if its rows belong together")
+        elif MOST_GROUPS < count <= MOST_REPEATS * len(table) and _is_id(called, values):
+            together.append(f"--cluster {shlex.quote(column)} if its rows belong together")
     groups = [] if options.groups else groups[:OFFERED]
     return "; ".join([*groups, *together[:1]])
+
+
+def _is_id(called: str, values: pd.Series) -> bool:
+    """Whether a column is called as ids are, or holds codes of letters and a number: A_12."""
+    of_one = rf"(.*_|{'|'.join(names.TOGETHER)})(id|nr|no|num|key|ref)|{'|'.join(names.TOGETHER)}"
+    some = names.words(values.head(LEAST_ROWS)).str
+    return bool(re.fullmatch(of_one, bare(called))) or some.fullmatch(CODE).all()
 
 
 # --- which columns ---
@@ -167,11 +179,11 @@ def roles_of(table: Table, options: Options) -> Roles:
     named += [
         own
         for name, own in table.blocks.items()
-        if bare(name) in names.LABELS and sets.one_hot(table, own)
+        if bare(name) in names.LABELS and names.one_hot(table, own)
     ]
     marks = _unlike(table, left, names.CORRECT, _is_mark)
     one = scores if scores is not None and len(scores) == 1 else left
-    confident = [c for c in one if bare(c) in names.CONFIDENCES and sets.is_number(table[c])]
+    confident = [c for c in one if bare(c) in names.CONFIDENCES and names.is_number(table[c])]
     if not marks:
         marks = _unlike(table, left, [names.MARK], _is_mark)[:1]
         marks = marks if confident or (marks and _singles(table, marks, left)) else []
@@ -211,10 +223,10 @@ def _with_label(
     mark = lone and bare(label[0]) in (*names.CORRECT, names.MARK) and _is_mark(table[label[0]])
     if scores is None:
         found = [] if options.predicted or options.positive else _sets(table, label, left)
-        singles = [c for c in left if bare(c) in names.CONFIDENCES and sets.is_number(table[c])]
+        singles = [c for c in left if bare(c) in names.CONFIDENCES and names.is_number(table[c])]
         singles += [c for c in _singles(table, label, left) if c not in singles]
         able = [[c] for c in singles if mark or c not in marks]
-        unsure = any(own in table.blocks.values() and not sets.known(own) for own in found)
+        unsure = any(own in table.blocks.values() and not names.known(own) for own in found)
         able = [*found, *able] if unsure or not found else found
         if len(able) != 1:
             raise guesses.which_scores(table, label, able, options)
@@ -276,7 +288,7 @@ def _unlike(table: Table, left: list[str], called: Sequence[str], fits) -> list[
 
 def _is_label(column: pd.Series) -> bool:
     """Whether it holds whole numbers or words, and more than one value."""
-    return column.nunique() > 1 and not sets.fractional(column)
+    return column.nunique() > 1 and not names.fractional(column)
 
 
 def _is_mark(column: pd.Series) -> bool:
@@ -287,7 +299,7 @@ def _is_mark(column: pd.Series) -> bool:
 
 def _class_words(table: Table, label: list[str]) -> set[str]:
     """The labels as words, without the number that stands for none."""
-    words = sets.words_of(table, label).dropna()
+    words = names.words_of(table, label).dropna()
     return set(words) - ({str(NO_LABEL)} if table[label[0]].dtype.kind in "iuf" else set())
 
 
@@ -295,9 +307,9 @@ def _sets(table: Table, label: list[str], left: list[str]) -> list[list[str]]:
     """Sets of columns that are called after the labels, and arrays of scores."""
     arrays, flat = [a for a in table.arrays(left) if a != label], table.flat(left)
     words = _class_words(table, label)
-    named = sets.families(table, flat, words, strict=True)
-    named = named or sets.families(table, flat, words - {names.mark_of(words)}, strict=True)
-    named = list(filter(sets.known, arrays)) + (named or sets.regular(table, flat))
+    named = names.families(table, flat, words, strict=True)
+    named = named or names.families(table, flat, words - {names.mark_of(words)}, strict=True)
+    named = list(filter(names.known, arrays)) + (named or names.regular(table, flat))
     return named or (arrays if len(arrays) == 1 == len(table.blocks) else [])
 
 
@@ -308,12 +320,12 @@ def _singles(table: Table, label: list[str], left: list[str]) -> list[str]:
     columns = []
     for column in left:
         values, confident = table[column], bare(column).rstrip("_0123456789") in names.CONFIDENCES
-        if confident or not sets.is_number(values):
+        if confident or not names.is_number(values):
             continue
         decides = parts(column) & (names.DECISIONS | {"y", "output", "outputs", names.MARK})
-        if decides and not sets.fractional(values) and values.nunique() <= 10:
+        if decides and not names.fractional(values) and values.nunique() <= 10:
             continue
-        if bare(column) in names.SCORES or sets.class_in(column, words) is not None:
+        if bare(column) in names.SCORES or names.class_in(column, words) is not None:
             columns.append(column)
     return columns
 
@@ -350,7 +362,7 @@ def _of_classes(
     matrix: np.ndarray, words: pd.Series, kind: str, table: Table, roles: Roles, options: Options
 ) -> Predictions:
     """Labels as the places of K columns."""
-    own, count = sets.classes_of(table, roles.scores, set(words)), len(roles.scores)
+    own, count = names.classes_of(table, roles.scores, set(words)), len(roles.scores)
     stated = options.classes
     if stated is None and options.first_class is not None:
         stated = [str(options.first_class + k) for k in range(count)]
@@ -403,7 +415,7 @@ def _of_one(
 ) -> Predictions:
     """Labels as 0 and 1, of which the column of scores judges the 1."""
     column, values = roles.scores[0], sorted(set(words))
-    named = sets.class_in(column, {value.casefold() for value in values})
+    named = names.class_in(column, {value.casefold() for value in values})
     numbered = bare(roles.label[0]).endswith(f"_{named}")  # label_0 beside p_0: no class
     after = [value for value in values if value.casefold() == named and not numbered]
     positive = after[0] if len(after) == 1 else _positive(values)
@@ -425,7 +437,7 @@ def _of_one(
         checks.below_half(scores, labels, table, roles, positive, options, surely=bool(after))
         if options.kind is None:
             score_kinds.demand_scale(scores, labels, column)
-    checks.direction(scores, labels, positive, values, kind, options)
+    checks.direction(scores, labels, table, roles, positive, kind, options)
     ones, zeros = scores[labels == 1], scores[labels == 0]
     parted = len(ones) > 0 and len(zeros) > 0 and ones.min() > zeros.max()  # by a threshold
     checks.own_predictions(np.full(len(scores), parted), table, roles, options)

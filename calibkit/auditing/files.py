@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +14,8 @@ import pandas as pd
 
 from calibkit.auditing import questions, tables
 from calibkit.auditing.columns import Predictions, predictions
-from calibkit.auditing.names import LABELS, bare
+from calibkit.auditing.guesses import MOST_VALUES
+from calibkit.auditing.names import LABELS, bare, fractional
 from calibkit.auditing.questions import Options, Question, Unclear, Way, options_of
 
 __all__ = ["READING", "Predictions", "Question", "like", "paired", "read"]
@@ -58,7 +61,7 @@ class _Reading:
         try:
             table = self.table(options)
             if self.labels is not None:
-                column = _labels(Path(self.labels), len(table))
+                column = _labels(Path(self.labels), table, options)
                 if len(column) != len(table):
                     raise ValueError(
                         f"labels must have as many rows as the scores, {len(table)}, got "
@@ -68,9 +71,8 @@ class _Reading:
                 table = replace(table, entries={name: column, **table.entries})
                 options = replace(options, label=[name])
             elif self.path.suffix.lower() == ".npy":
-                raise ValueError(
-                    f"{self.path.name} holds scores alone: name the labels, --labels FILE.npy"
-                )
+                why = f"{self.path.name} holds scores alone: name the labels, --labels FILE.npy"
+                raise Unclear(why, lacks_labels=True)
             return predictions(table, options)
         except Unclear as problem:
             problem.table = problem.table or table
@@ -97,23 +99,65 @@ class _Reading:
             one = found.pop(str(way.options), (way, whys))
             found[str(way.options)] = min((way, whys), one, key=lambda pair: len(pair[0].words))
         ordered = [*found.values()][: -questions.MOST_WAYS - 1 : -1]  # the likeliest first
+        if not ordered and problem.lacks_labels and self.labels is None:
+            for labels in _beside(self.path):
+                with contextlib.suppress(ValueError):
+                    return _Reading(self.path, labels).offered(options, asked)
         why = ordered[0][1] if ordered else asked
         able = [way for way, _ in ordered]
         return Question(self.path, list(dict.fromkeys(why)), problem.table, able, self.labels)
 
+    def offered(self, options: Options, asked: list[str]) -> Question:
+        """The question whether the labels stand in the second file."""
+        words, why = f"its labels stand in {self.labels}", asked[:1]
+        try:
+            ways = [Way(words, options, False, self.read(options).note)]
+        except Unclear as problem:
+            more = self.question(options, problem)
+            ways = [replace(way, words=", and ".join(filter(None, [words, way.words])), sure=False)
+                    for way in more.ways]  # fmt: skip
+            why = [*why, str(problem)]
+        return Question(self.path, why, self.table(options), ways, self.labels)
 
-def _labels(path: Path, rows: int) -> pd.Series:
-    """The one column of a file of labels; a text may have a header or none."""
+
+def _beside(path: Path) -> list[Path]:
+    """Files of labels in the same folder, called labels or truth, or that and as this file is."""
+    called = re.compile(r"(?<![a-z])(labels?|truth|targets?|gt|solution|y)(?![a-z])")
+    endings, found = (*tables.TEXTS, *tables.JSON, ".npy"), []
+    for one in sorted(path.parent.iterdir()):
+        rest = called.sub("", one.stem.lower()).strip("_-. ")
+        if one != path and one.suffix in endings and called.search(one.stem.lower()):
+            found += [one] if rest in path.stem.lower() else []
+    return found
+
+
+def _labels(path: Path, table: tables.Table, options: Options) -> pd.Series:
+    """The labels of a second file in the order of the rows; a text may have a header or none."""
     if path.suffix.lower() in tables.TEXTS:
         frame = pd.read_csv(path, header=None, sep=None, engine="python", dtype=str)
         if len(frame.columns) == 1:
-            return frame[0].iloc[int(len(frame) == rows + 1) :].reset_index(drop=True)
-    table = tables.load(path, Options())
-    lists = table.flat(table.columns)
-    named = [name for name in lists if bare(name) in LABELS] or lists
+            return frame[0].iloc[int(len(frame) == len(table) + 1) :].reset_index(drop=True)
+    own = tables.load(path, Options())
+    flat = own.flat(own.columns)
+    named = [c for c in options.label or [] if c in own] or [c for c in flat if bare(c) in LABELS]
+    if not named:
+        few = max(2, min(MOST_VALUES, len(own) // 4))
+        named = [c for c in flat if not fractional(own[c]) and 2 <= own[c].nunique() <= few]
+        named = named or flat[: int(len(flat) == 1)]
     if len(named) != 1:
-        raise ValueError(f"{path.name} must hold one column of labels, got {table.columns[:8]}")
-    return table[named[0]]
+        ways = ((f"{name!r} holds the labels", {"label": [name]}) for name in named)
+        raise Unclear(f"{path.name} must hold one column of labels: say --label", *ways, sure=False)
+    for column in flat:  # that names the rows
+        keys = own.words(column)
+        if column in named or keys.isna().any() or keys.duplicated().any():
+            continue
+        for other in table.flat(table.columns):
+            rows = table.words(other)
+            if not rows.duplicated().any() and set(rows) <= set(keys):
+                return own[named[0]].set_axis(keys).reindex(rows).reset_index(drop=True)
+            if other == column and not fractional(table[other]):
+                raise ValueError(f"{column!r} names other rows in {path.name} than in {table.file}")
+    return own[named[0]]
 
 
 def like(given: Predictions, first: Predictions) -> Predictions:

@@ -7,7 +7,6 @@ which label each of several columns stands for.
 
 from __future__ import annotations
 
-import math
 import re
 from typing import Any, NamedTuple
 
@@ -15,20 +14,23 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import linear_sum_assignment
 
-from calibkit.auditing import names, sets
-from calibkit.auditing.names import bare, parts, short, word
-from calibkit.auditing.questions import Options, Unclear, listed
-from calibkit.auditing.scores import double
-from calibkit.auditing.sets import (
+from calibkit.auditing import names
+from calibkit.auditing.names import (
     FEW,
     alike,
     area,
     as_typed,
+    bare,
     fractional,
     matrix_of,
     middles,
+    parts,
+    short,
+    word,
     words_of,
 )  # fmt: skip
+from calibkit.auditing.questions import Options, Unclear, listed
+from calibkit.auditing.scores import double
 
 LIKELY, CLEARLY = 2.0, 3.0  # standard errors of an area under the ROC curve
 SAMPLED = 5000  # rows that a likelihood is computed of
@@ -102,20 +104,21 @@ def _fit(
 def _sets(table: Any, left: list[str], values: list[str]) -> list[tuple[int, list[str]]]:
     """What may be scores: (rank, columns), several columns before one."""
     flat = table.flat(left)[:MOST_COLUMNS]
-    found = [(0, own) for own in sets.families(table, flat, values, strict=True)]
-    found += [(1, own) for own in sets.families(table, flat, values, strict=False)]
-    found += [(1 if sets.known(own) else 2, own) for own in table.arrays(left)]
-    found += [(1, own) for own in sets.regular(table, flat)]
-    numeric = [c for c in flat if sets.is_number(table[c]) and table[c].nunique() > 2]
+    found = [(0, own) for own in names.families(table, flat, values, strict=True)]
+    found += [(1, own) for own in names.families(table, flat, values, strict=False)]
+    found += [(1 if names.known(own) else 2, own) for own in table.arrays(left)]
+    found += [(1, own) for own in names.regular(table, flat)]
+    numeric = [c for c in flat if names.is_number(table[c]) and table[c].nunique() > 2]
     many = [c for c in numeric if table[c].nunique() > 10]
     beside = names.BESIDE - {"no"}
-    found += [(2, own) for own in sets.runs(table, [c for c in many if not parts(c) & beside])]
+    found += [(2, own) for own in names.runs(table, [c for c in many if not parts(c) & beside])]
     for column in numeric:
         called, odd = parts(column) & CALLED, parts(column) & names.BESIDE
-        if bare(column) in USUAL or (parts(column) & names.SURE and not odd):
+        surely = parts(column) & names.SURE or (called and fractional(table[column]))
+        if bare(column) in USUAL or (surely and not odd):
             found.append((3, [column]))
         elif column in many and not odd and (called or fractional(table[column])):
-            found.append((3 if called and fractional(table[column]) else 4, [column]))
+            found.append((4, [column]))
     return found
 
 
@@ -132,7 +135,7 @@ def which_label(
     found = truth(table, [], scores, options)
     if len(found.get("scores", [])) == 1:
         why += ". Rows may have several labels each: one label is audited at a time, here the first"
-    return Unclear(why, **found)
+    return Unclear(why, lacks_labels=not found, **found)
 
 
 def truth(
@@ -164,7 +167,7 @@ def _of_marks(table: Any) -> dict[str, Any]:
     scores = [c for c in numeric if fractional(table[c])]
     pairs = [(a, b) for a in alike(binary, whole=True) for b in alike(scores, whole=True)]
     for own, beside in pairs:
-        if len(own) == len(beside) and sets.one_hot(table, own):
+        if len(own) == len(beside) and names.one_hot(table, own):
             return {"label": own, "scores": beside}
     for own, beside in pairs:
         if middles(own) == middles(beside):
@@ -175,8 +178,8 @@ def _of_marks(table: Any) -> dict[str, Any]:
 def which_scores(table: Any, label: list[str], able: list[list[str]], options: Options) -> Unclear:
     """The question which columns hold the scores."""
     words = {w.casefold() for w in words_of(table, label).dropna()}
-    named = [c for c in table.columns if word(c).casefold() in words and sets.is_number(table[c])]
-    beside = sets.neighbours(table, named) if len(named) > 1 and len(label) == 1 else []
+    named = [c for c in table.columns if word(c).casefold() in words and names.is_number(table[c])]
+    beside = names.neighbours(table, named) if len(named) > 1 and len(label) == 1 else []
     unsure = beside and (not able or len(able[0]) == 1)
     if unsure:  # called after all labels; more stand beside
         able = [named, [c for c in table.columns if c in (*named, *beside)]]
@@ -236,22 +239,29 @@ def _agree(words: pd.Series, other: pd.Series) -> bool:
     return float((words == other).mean()) - chance > clear
 
 
-def of_what(table: Any, label: list[str], score: str, why: str, **more: Any) -> Unclear:
-    """The question what one score is of: a label, or the predictions of a column."""
+def of_what(
+    table: Any, label: list[str], score: str, why: str, *, sure: bool = True, event: str = "",
+    **more: Any,
+) -> Unclear:  # fmt: skip
+    """The question what one score is of: a label, or the predictions of a column.
+
+    sure: whether the likeliest answer may be called so. event: the label that was said. more:
+    options that are said as well.
+    """
     words, own = words_of(table, label), np.asarray(table[score], float)
     values, able = sorted(set(words.dropna())), decisions(table, label, [score])
-    why += (
-        f": of which of them is {score!r}? Say it with --positive, or with --predicted COLUMN if "
-    )
-    why += "it is the confidence of a prediction"
-    mark = names.mark_of(values) if len(values) == 3 else None
+    why += f": of which of them is {score!r}? Say it with --positive, or with --predicted COLUMN "
+    why += "if it is the confidence of a prediction"
+    mark = names.mark_of(values) if len(values) == 3 and not event else None
     if mark:
-        event = [v for v in values if v.casefold() in names.POSITIVE and mark == "-1"]
-        ways = [(f"{score!r} is of {v!r} of three", more | {"positive": v}) for v in event]
+        one = [v for v in values if v.casefold() in names.POSITIVE and mark == "-1"]
+        ways = [(f"{score!r} is of {v!r} of three", more | {"positive": v}) for v in one]
         return marked(Unclear(why, *ways), mark, own, more)
     best, ways = meaning(table, score, label, able), []
     sides = sorted((area(own, (words == value).to_numpy()), value) for value in values)
-    for (found, z), value in sides if len(values) == 2 else []:  # the likelier last
+    for (found, z), value in sides:  # the likelier last
+        if len(values) != 2 and value != event:
+            continue
         how = {"positive": value} | ({"columns_as_named": True} if z < -LIKELY else {})
         ways.append((f"{score!r} is of {value!r} (AUC {found:.2f})", how))
     for column in able[:1]:
@@ -260,7 +270,7 @@ def of_what(table: Any, label: list[str], score: str, why: str, **more: Any) -> 
     if not ways:
         return Unclear(why, **more, **best)
     ways.sort(key=lambda way: best.items() <= way[1].items())
-    return Unclear(why, *ways, sure=bool(best))
+    return Unclear(why, *ways, sure=bool(best) and sure)
 
 
 def meaning(table: Any, score: str, label: list[str], able: list[str]) -> dict[str, Any]:
@@ -272,10 +282,6 @@ def meaning(table: Any, score: str, label: list[str], able: list[str]) -> dict[s
     values, good = sorted(set(words.dropna())), np.isfinite(own) & words.notna().to_numpy()
     predicted = {"predicted": able[0]} if able else {}
     if len(values) > 2:
-        named = sets.class_in(score, {value.casefold() for value in values})
-        after = [value for value in values if value.casefold() == named]
-        if len(after) == 1 and area(own[good], (words == after[0])[good])[1] > CLEARLY:
-            return {"positive": after[0]}
         return predicted
     least, most = np.nanmin(own), np.nanmax(own)
     of_class = least < (0.5 if most <= 1 else 50) and (0 <= least <= most <= 100 or not able)
@@ -288,10 +294,9 @@ def meaning(table: Any, score: str, label: list[str], able: list[str]) -> dict[s
 def right_or_class(mark: str, own: list[str]) -> Unclear:
     """The question whether `correct` says if the largest score is right, or which class is."""
     why = f"{mark!r} may say whether the largest of {short(own)} is right, or which is true"
-    right = {"label": [mark], "scores": own, "kind": "confidence"}
-    ways = [(f"{mark!r} says what is right", right)]
-    if len(own) == 2:
-        ways.insert(0, (f"{mark!r} is the class", {"label": [mark], "scores": own}))
+    both: dict[str, Any] = {"label": [mark], "scores": own}
+    ways = [(f"{mark!r} says what is right", both | {"kind": "confidence"})]
+    ways = [*([(f"{mark!r} is the class", both)] if len(own) == 2 else []), *ways]
     return Unclear(why, *ways, sure=len(own) > 2)
 
 
@@ -368,31 +373,11 @@ def which_classes(
     if all(map(_is_whole, values)) and not any(map(_is_whole, own)) and len(values) == len(own):
         counted = sorted(values, key=int)  # in the order of the columns, unless that is unlikely
         if order != counted:
-            sure = _fits_better(words, matrix, kind, order, counted)
-            orders = (counted, order) if sure else (order, counted)
-            ways = ((f"the columns stand for {', '.join(o)}", {"classes": o}) for o in orders)
-            return Unclear(why, *ways, sure=sure)
+            ways = [
+                (f"the columns stand for {', '.join(o)}", {"classes": o}) for o in (counted, order)
+            ]
+            return Unclear(why, *ways, sure=False)
     return Unclear(why + first_class(order), classes=order)
-
-
-def _fits_better(
-    words: pd.Series, matrix: Any, kind: str, order: list[str], other: list[str]
-) -> bool:
-    """Whether labels are likelier under the best of all orders by more than its luck."""
-    logs, mine = _log_probs(words, matrix, kind)
-    rows = np.arange(len(mine))
-    first, second = (logs[rows, [own.index(one) for one in mine]] for own in (order, other))
-    each = first - second
-    error = each.std() * np.sqrt(len(each))
-    return bool(each.sum() > error * (CLEARLY + np.sqrt(2 * math.lgamma(len(order) + 1))))
-
-
-def _log_probs(words: pd.Series, matrix: Any, kind: str) -> tuple[np.ndarray, np.ndarray]:
-    """Logarithms of probabilities of some rows, and their labels."""
-    some = np.unique(np.linspace(0, len(words) - 1, min(len(words), SAMPLED)).astype(int))
-    block = double(np.asarray(matrix[some]))
-    logs = block.log_softmax(1) if kind in ("logits", "logprobs") else block.clamp(min=1e-6).log()
-    return logs.numpy(), words.to_numpy()[some]
 
 
 def first_class(order: list[str] | None) -> str:
@@ -411,8 +396,10 @@ def _is_whole(value: str) -> bool:
 def likeliest(words: pd.Series, own: list[str], matrix: Any, kind: str) -> list[str] | None:
     """The likeliest labels of the columns; whole numbers that lack some are counted on."""
     count, values = len(own), sorted(set(words))
-    logs, mine = _log_probs(words, matrix, kind)
-    costs = np.stack([-logs[mine == value].sum(0) for value in values])
+    some = np.unique(np.linspace(0, len(words) - 1, min(len(words), SAMPLED)).astype(int))
+    block, mine = double(np.asarray(matrix[some])), words.to_numpy()[some]
+    logs = block.log_softmax(1) if kind in ("logits", "logprobs") else block.clamp(min=1e-6).log()
+    costs = np.stack([-logs.numpy()[mine == value].sum(0) for value in values])
     if len(values) < count and all(map(_is_whole, values)):
         places = list(map(int, values))
         low, high = min(places), max(places)

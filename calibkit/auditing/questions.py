@@ -103,13 +103,16 @@ class Unclear(ValueError):
 
     ways: what each of them means, in words, and the options that say it, the likeliest last.
     needs: the options, where there is one way. sure: whether the last one is likelier than others.
-    table: what was read so far.
+    table: what was read so far. lacks_labels: whether no column may hold labels.
     """
 
-    def __init__(self, why: str, *ways: tuple[str, dict], sure: bool = True, **needs: Any):
+    def __init__(
+        self, why: str, *ways: tuple[str, dict], sure: bool = True, lacks_labels: bool = False,
+        **needs: Any,
+    ):  # fmt: skip
         super().__init__(why)
         self.ways = [*ways[-MOST_WAYS:], *([("", needs)] if needs else [])]
-        self.sure = sure
+        self.sure, self.lacks_labels = sure, lacks_labels
         self.table: Any = None
 
 

@@ -19,8 +19,7 @@ from calibkit.auditing import binary
 from calibkit.auditing.cross_fitted import cross_fitted
 from calibkit.auditing.intervals import Ends
 from calibkit.auditing.labels_and_groups import units_of
-from calibkit.auditing.measures import Measured
-from calibkit.auditing.rows import rows_of
+from calibkit.auditing.measures import Measured, rows_of
 from calibkit.auditing.scores import Scores
 from calibkit.metrics import bins as _bins
 

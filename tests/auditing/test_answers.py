@@ -9,7 +9,7 @@ from scipy.special import expit, logit
 
 import calibkit
 from calibkit.auditing import audit_files, files
-from calibkit.auditing.costs import Costs
+from calibkit.auditing.binary import Costs
 
 N = 1200
 _random = np.random.default_rng(3)
@@ -104,6 +104,7 @@ TWO_MARKS = {"acc": RIGHT, "acc_norm": WRONG_WAY}
     ({"confidence": SAID, "target": TARGET} | TWO_MARKS, "by\n    acc\n    acc_norm"),
     ({"confidence": SAID} | TWO_MARKS, "by\n    acc\n    acc_norm"),
     ({"confidence": SAID, "wrong": WRONG_WAY}, "the other way round"),
+    ({"seq_prob": SAID, "accuracy": RIGHT}, "says which answers are right"),
     ({"confidence": ["90%", 0.9] * (N // 2), "correct": RIGHT}, "usual name for scores"),
     ({"confidence": SAID, "answer": TARGET, "prediction": PREDICTED}, "usual name for labels"),
     ({"p_A": SAID, "p_B": 1 - SAID, "correct": RIGHT}, "whether the largest of p_A, p_B is right"),

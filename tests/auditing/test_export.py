@@ -10,10 +10,10 @@ import torch
 
 import calibkit
 from calibkit.__main__ import main
-from calibkit.auditing import export
+from calibkit.auditing import page as audited
 from tests.auditing.test_audit import drawn
 
-SCHEMA = json.loads(export.SCHEMA.read_text(encoding="utf-8"))
+SCHEMA = json.loads(audited.SCHEMA.read_text(encoding="utf-8"))
 
 
 FOUR, OF_FOUR = drawn(600, 4, truth=0.5)
@@ -42,7 +42,7 @@ def test_the_json_keeps_to_its_schema(name, tmp_path):
 
 def test_the_json_has_the_audits_numbers():
     found = AUDITS["groups"]()
-    held = export.numbers(found)
+    held = audited.numbers(found)
     for name, estimate in found.measures.items():
         assert held["measures"][name]["value"] == estimate.value
         ends = held["measures"][name]["interval"]

@@ -6,7 +6,7 @@ from scipy.special import ndtr
 from scipy.stats import binomtest
 
 import calibkit
-from calibkit.auditing.hits_test import NORMAL_FROM, law_of_hits, p_of_hits
+from calibkit.auditing.findings import NORMAL_FROM, law_of_hits, p_of_hits
 from tests.auditing.test_audit import drawn
 
 
@@ -49,14 +49,16 @@ def test_groups_that_are_off_stand_in_the_headline_and_in_the_printed_lines():
     z[sharp], z[~sharp] = z[sharp] * 1.7, z[~sharp] / 1.5
     found = calibkit.audit(z, labels, groups=group)
     assert found.off == list("abcd")
-    assert "warning: 4 of 4 groups are off by more than luck explains: a (+" in str(found)
+    gaps = found.groups.set_index("name")["gap"].abs()
+    first = f"warning: 4 of 4 groups are off by more than luck explains: {gaps.idxmax()} ("
+    assert first in str(found)
     page = found.html()
     lead = page[page.index('class="lead"') :]
     assert "Groups off by more than luck: a, b, c, d." in lead[: lead.index("</p>")]
     assert "Nothing odd" not in page
 
 
-def test_predicted_classes_that_are_off_are_named_unless_half_of_them_are():
+def test_predicted_classes_that_are_off_are_named_of_half_of_them_the_worst_three():
     z, labels = drawn(12_000, 20, seed=1)
     names = [f"class {k}" for k in range(20)]
     most = z * 1.5
@@ -67,8 +69,14 @@ def test_predicted_classes_that_are_off_are_named_unless_half_of_them_are():
     assert line in words
     assert ", class 5 (+" in words
     found = calibkit.audit(most, labels)
-    assert found.classes["flag"].str.contains("off").sum() >= 10
-    assert "predicted classes" not in str(found)
+    off = found.classes[found.classes["flag"].str.contains("off")]
+    assert len(off) >= 10
+    (line,) = (text for text in found.warnings if "predicted classes" in text)
+    worst = off["name"][off["gap"].abs().idxmax()]
+    assert line.startswith(f"{len(off)} of 20 predicted classes are off")
+    assert f"explains: {worst} (" in line
+    assert line.count("points") == 3
+    assert line.endswith(f" and {len(off) - 3} more")
 
 
 def test_at_most_eight_classes_are_named():
@@ -82,10 +90,10 @@ def test_at_most_eight_classes_are_named():
     assert line.endswith(" and 1 more")
 
 
-def test_of_a_binary_model_no_predicted_class_is_named():
+def test_of_a_binary_model_the_predicted_class_that_is_off_is_named():
     z, labels = drawn(4000, 2)
     sharp = z.argmax(1) == 1
     z[sharp] *= 3.0
     found = calibkit.audit(z, labels)
     assert found.classes["flag"].tolist() == ["off", ""]
-    assert "predicted classes" not in str(found)
+    assert "1 of 2 predicted classes are off by more than luck explains: 1 (+" in str(found)

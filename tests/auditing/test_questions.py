@@ -231,6 +231,33 @@ def test_lines_that_quotation_marks_join_are_counted(tmp_path):
     assert len(files.read(path, plain_quotes=True).labels) == N
 
 
+def test_the_margin_of_a_booster_is_asked_with_its_command(tmp_path):
+    csv(label=Y, margin=np.log(Q / (1 - Q)))(tmp_path / "margin.csv")
+    found, asked = follow(tmp_path / "margin.csv")
+    assert asked == 1
+    assert numbers(*probabilities(found)) == pytest.approx(TWO.numbers(), abs=1e-9)
+
+
+@pytest.mark.parametrize("called", ["predictions_labels.csv", "truth.csv"])
+def test_labels_of_a_file_beside_are_offered_and_put_in_order(called, tmp_path):
+    images = np.array([f"i{k}.png" for k in range(N)])
+    mixed = _random.permutation(N)
+    csv(filename=images, **scores("pred_", names="012"))(tmp_path / "predictions.csv")
+    csv(image=images[mixed], label=Y3[mixed])(tmp_path / called)
+    assert f"--labels {tmp_path / called}" in question_of(tmp_path / "predictions.csv")
+    found = files.read(tmp_path / "predictions.csv", labels=tmp_path / called)
+    assert numbers(*probabilities(found)) == pytest.approx(THREE.numbers(), abs=1e-9)
+    csv(filename=[f"x{k}" for k in range(N)], label=Y3)(tmp_path / called)
+    with pytest.raises(ValueError, match="'filename' names other rows"):
+        files.read(tmp_path / "predictions.csv", labels=tmp_path / called)
+
+
+def test_a_file_of_other_labels_is_not_offered(tmp_path):
+    csv(**scores("pred_", names="012"))(tmp_path / "predictions.csv")
+    csv(label=Y3)(tmp_path / "weather_labels.csv")
+    assert "--labels " not in question_of(tmp_path / "predictions.csv").split("FILE", 1)[1]
+
+
 def test_labels_of_a_second_file_go_before_a_column_of_the_first(tmp_path):
     csv(label=BEST, **scores("p_", names="012"))(tmp_path / "own.csv")
     np.save(tmp_path / "truth.npy", Y3)
@@ -347,13 +374,18 @@ SORTS = np.array(["retail", "SME", "card"])[np.arange(N) % 3]
     ("wer", [f"P{k:03d}" for k in range(N)], ""),  # each once
     ("stand", np.arange(20240101, 20240101 + N) // 4 * 4, ""),  # a date
     ("bureau_score", 700 + np.arange(N) // 4, ""),
+    ("LIMIT_BAL", 10_000 * (1 + np.arange(N) // 4), ""),
+    ("no_of_loans", np.arange(N) // 4, ""),
+    ("customer_income", 1000 * (np.arange(N) // 4), ""),
+    ("resps_0_1", DECIDED, ""),
     ("Art der Kunden", SORTS, "--groups 'Art der Kunden' judges each Art der Kunden"),
     ("age_band", SORTS, "--groups age_band judges each age_band"),
     ("age", 20 + np.arange(N) // 4, ""),
     ("prediction", DECIDED, ""),
 ])  # fmt: skip
 def test_groups_and_clusters_are_offered(column, values, offered, tmp_path):
-    csv(**{column: values}, label=Y, p=Q)(tmp_path / "rows.csv")
+    beside = {"resps_1_1": 1 - DECIDED} if column == "resps_0_1" else {}
+    csv(**{column: values}, **beside, label=Y, p=Q)(tmp_path / "rows.csv")
     assert files.read(tmp_path / "rows.csv").offers == offered
 
 

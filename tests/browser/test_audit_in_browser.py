@@ -11,7 +11,8 @@ import pytest
 from playwright.sync_api import expect
 
 from calibkit import auditing
-from calibkit.auditing import export, files
+from calibkit.auditing import files
+from calibkit.auditing import page as audited
 from calibkit.course import browser as pages
 from tests.auditing.collection import CASES, NAMES, PROBS, WORDS
 from tests.auditing.test_random_exports import Export
@@ -210,7 +211,7 @@ def differences(theirs, mine, where=""):
 
 def numbers_of_both(page, file, options):
     mine = json.loads(given_to(page, ALL_NUMBERS, file, options))
-    theirs = export.numbers(auditing.audit_files(file, **options))
+    theirs = audited.numbers(auditing.audit_files(file, **options))
     for found in (mine, theirs):  # classes of one p-value stand in any order
         found["classes"].sort(key=lambda row: row["name"])
     return mine, theirs
@@ -529,7 +530,7 @@ def test_the_numbers_are_saved_as_json(opened, tmp_path):
     assert saved.value.suggested_filename == "predictions.audit.json"
     saved.value.save_as(tmp_path / "saved.json")
     mine = json.loads((tmp_path / "saved.json").read_text("utf-8"))
-    theirs = export.numbers(auditing.audit_files(file))
+    theirs = audited.numbers(auditing.audit_files(file))
     assert set(theirs) - set(mine) == {"resamples"}
     assert mine["calibkit"] == theirs["calibkit"]
     assert mine["test"] == pytest.approx(theirs["test"], abs=1e-6)

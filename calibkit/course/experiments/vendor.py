@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from calibkit import auditing, curation, metrics, mixing, recalibration
-from calibkit.auditing.hits_test import p_of_hits
+from calibkit.auditing.findings import p_of_hits
 from calibkit.course import scale
 from calibkit.course.experiments import readers
 from calibkit.lab import data, models, sweep, training

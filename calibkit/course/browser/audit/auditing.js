@@ -47,7 +47,8 @@ export function audit(given, file, trust) {
   return {
     name: file.replace(/\.[^.]*$/, ""), names, told: given.told, bins: BINS, fileRows: given.rows,
     before, after, cooling, gain, binary, deferral, groups, event,
-    warnings: [...off(groups, ofClasses), ...repeated(scores, before.rows), ...concerns(before, cooling, event)],
+    warnings: [...off(groups, event ? null : ofClasses), ...repeated(scores, before.rows),
+      ...concerns(before, cooling, event)],
     advice, classes: ofClasses, coverage: coverageTable(before.rows, before.aurc.curve),
     mistakes: surestMistakes(before.rows, names),
   };

@@ -1,4 +1,4 @@
-// Plain warnings: what should make a reader doubt the numbers. As calibkit.auditing.concerns.
+// Plain warnings: what should make a reader doubt the numbers. As calibkit.auditing.advice.
 import { grouped } from "./python_words.js";
 
 const THIN = 30; // samples that a bin should hold
@@ -46,14 +46,18 @@ function ofLabels({ labels, classes, nll, predicted }, event) {
   return found;
 }
 
-// The groups that are off, and the predicted classes. Where half of these are, the gap of the whole says so; where there
-// are two, the event.
+// The groups that are off, and the predicted classes, the furthest first; classes: null of answers. Of classes of which
+// half or more are off, the worst are named.
 export function off(groups, classes) {
-  const those = (table) => table.filter(({ flag }) => flag.includes("off")), ofClasses = those(classes).sort(furthestFirst);
-  const few = classes.length > 2 && 2 * ofClasses.length < classes.length;
-  const tables = [["groups", groups ?? [], those(groups ?? [])], ["predicted classes", classes, few ? ofClasses : []]];
-  return tables.filter(([, , some]) => some.length).map(([kind, table, some]) =>
-    `${some.length} of ${grouped(table.length)} ${kind} are off by more than luck explains: ${named(some, NAMED)}`);
+  const found = [];
+  for (const [kind, table] of [["groups", groups ?? []], ["predicted classes", classes ?? []]]) {
+    const some = table.filter(({ flag }) => flag.includes("off")).sort(furthestFirst);
+    const most = kind !== "groups" && 2 * some.length >= table.length ? ADVISED : NAMED;
+    if (some.length) {
+      found.push(`${some.length} of ${grouped(table.length)} ${kind} are off by more than luck explains: ${named(some, most)}`);
+    }
+  }
+  return found;
 }
 
 export const furthestFirst = (a, b) => Math.abs(b.gap) - Math.abs(a.gap);

@@ -1,6 +1,6 @@
 // What decisions cost, as a model is and with its temperature, where two costs are known: of a false
 // alarm and of a miss; of answers, of looking one up and of acting on a wrong one. As
-// calibkit.auditing.costs.
+// calibkit.auditing.binary.
 import { NONE, estimate, meanEnds, meanOf } from "./estimates.js";
 import { refuse } from "./refusals.js";
 

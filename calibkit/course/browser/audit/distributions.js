@@ -1,5 +1,5 @@
 // Laws and ranks: the normal law, Student's, that of hits with chances of their own; ranks of numbers.
-// As calibkit.auditing.hits_test and scipy.stats.
+// As calibkit.auditing.findings and scipy.stats.
 
 // The chance of a standard normal number below x.
 export const normalBelow = (x) => (x < 0 ? tail(-x) : 1 - tail(x));

@@ -1,4 +1,4 @@
-// The numbers as JSON, with the entries of the command's own (calibkit.auditing.export) where they
+// The numbers as JSON, with the entries of the command's own (calibkit.auditing.page) where they
 // are equal. An interval that the command draws at random is null, and named in `left_out`.
 import { MEASURES } from "./measuring.js";
 

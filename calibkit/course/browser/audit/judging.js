@@ -1,5 +1,5 @@
 // What an audit needs of every row, and one table for the classes, in one walk.
-// As calibkit.auditing.rows.
+// As calibkit.auditing.measures.
 import { BINS, binOf } from "../shared/metrics.js";
 
 // values: probabilities, or logits, of n rows; temperature: what the logits of each row are divided

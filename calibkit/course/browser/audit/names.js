@@ -23,7 +23,7 @@ export const PART_WORDS = words(`cats class conf confidence confidences label lo
 const STATED_KINDS = {
   percent: words("% pct percent percentage"),
   logprobs: words("logp logprob logprobs"),
-  logits: words("logit logits"),
+  logits: words("logit logits margin"),
   probs: words("conf confidence msp p pd prob proba probabilities probability probs sigmoid softmax"),
 };
 const RIGHT = ["correct", "right", "pass", "passed", "c"]; // whether an answer is, rather than a class
@@ -31,7 +31,7 @@ export const POSITIVE = ["1", "yes", "true", "positive", "pos", "y", "t", "+1", 
 export const NEGATIVE = ["0", "no", "false", "negative", "neg", "n", "f", "-1", "-",
   "incorrect", "wrong", "fail", "failed", "i"];
 const JUDGED = words(`verdict judge judged judgement judgment grade graded grader grading evaluation correct
-  correctness right match matched pass passed solved success hit`);
+  correctness accuracy acc em right match matched pass passed solved success hit`);
 
 // A name in small letters, all that parts its words an underscore.
 export function bare(name) {
