@@ -82,16 +82,15 @@ def forest(rows: pd.DataFrame, state: str, says: Mapping[str, str]) -> Figure:
             if pd.notna(row["size"]):
                 ax.plot([row["size"] / row.margin] * 2, [place - 0.2, place + 0.2], color="black")
             if row.about != row.data:  # not the data alone tells the mark from others
-                left = high < 4  # margins
-                ax.annotate(
-                    row.about.removeprefix(f"{row.data}, "),
-                    (high if left else low, place),
-                    xytext=(4 if left else -4, 0),
-                    textcoords="offset points",
-                    ha="left" if left else "right",
-                    va="center",
-                    fontsize=6,
-                )
+                name = row.about.removeprefix(f"{row.data}, ")
+                if high < 4:  # margins: room to the right
+                    at, off, aligned = high, (4, 0), {"ha": "left", "va": "center"}
+                elif low > -5:
+                    at, off, aligned = low, (-4, 0), {"ha": "right", "va": "center"}
+                else:
+                    at, off, aligned = 0, (0, 2), {"ha": "center", "va": "bottom"}
+                where = {"xytext": off, "textcoords": "offset points", "fontsize": 6}
+                ax.annotate(name, (at, place), **where, **aligned)
     for claim, own in rows[rows.word == WAITING].groupby("claim"):
         label, place = f"{' and '.join(own.about)}: {WAITING}", middles[claim] - 0.25
         ax.text(-0.95 * WIDE, place, label, color=palette.GREY, fontsize=7, va="center")
@@ -271,12 +270,14 @@ def told_of_epochs(shown: pd.DataFrame) -> str:
             for one in (first, last)
         ]
         margin = margins[measure]
-        better.append(f"{measure} " + ", then ".join(str((x[:, 1] < -margin).sum()) for x in ends))
-        worse.append(f"{measure} " + ", then ".join(str((x[:, 0] > margin).sum()) for x in ends))
+        for said, beyond in ((better, [-x[:, 1] > margin for x in ends]),
+                             (worse, [x[:, 0] > margin for x in ends])):  # fmt: skip
+            if np.any(beyond):
+                said.append(f"{measure} {beyond[0].sum()}, then {beyond[1].sum()}")
     return (
         f"From {few} to {many} epochs cross-entropy goes in its {', in '.join(own)}. Of "
-        f"{len(ends[0])} other ways, surely better than it: {'; '.join(better)}; surely worse: "
-        f"{'; '.join(worse)}."
+        f"{len(ends[0])} other ways are surely better than it: {'; '.join(better) or 'none'}; "
+        f"surely worse: {'; '.join(worse) or 'none'}."
     )
 
 
