@@ -6,7 +6,6 @@ at a time, a DataLoader, SGD. Both sides may use all threads that they want. A t
 that runs on two quiet cores gave, less a tenth; on a busy machine, wall times say nothing.
 """
 
-import dataclasses
 import statistics
 import time
 
@@ -21,7 +20,6 @@ from torchvision import transforms
 from calibkit import augmentation, curation
 from calibkit.lab import data, models, sweep, training
 from calibkit.lab.training import device
-from calibkit.lab.training.device import memory_format, prepared
 from calibkit.lab.training.loop import Feed
 
 from .timing import Row
@@ -41,7 +39,6 @@ def rows():
     ):
         work, peer = f"epoch of {name}, 32 px", "plain PyTorch loop"
         yield _row(work, peer, target, _epoch(network, ours), _plain_epoch(network, plain))
-        yield _ceiling(work, _epoch(network, ours), _bare(network, ours))
     yield from _sweeps()
 
 
@@ -77,32 +74,6 @@ def _row(work, against, target, ours, theirs, repeats=5):
     pairs = [(_once(ours), _once(theirs)) for _ in range(repeats)]
     mine, other = (statistics.median(side) for side in zip(*pairs, strict=True))
     return Row(work, against, other / mine, target, ours_ms=mine * 1e3)
-
-
-def _ceiling(work, ours, bare):
-    """What the engine adds to the model's own steps: no data path can be faster than those."""
-    row = _row(work, "its bare steps on one batch", 1, ours, bare)
-    return dataclasses.replace(row, ratio=1 / row.ratio, target=1.3, better="lower")
-
-
-def _bare(network, dataset):
-    cpu = torch.device("cpu")
-    model = network()
-    layout = memory_format(model, cpu)
-    model = model.to(memory_format=layout)
-    optimizer = torch.optim.SGD(model.parameters(), 0.1, momentum=0.9, weight_decay=1e-4)
-    images = dataset.inputs[:BATCH].contiguous(memory_format=layout)
-    labels = dataset.labels[:BATCH]
-
-    def steps():
-        with prepared(model, cpu):
-            for _ in range(IMAGES // BATCH):
-                loss = functional.cross_entropy(model(images), labels)
-                optimizer.zero_grad()
-                loss.backward()
-                optimizer.step()
-
-    return steps
 
 
 def _once(call):

@@ -11,21 +11,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: how our CPU time compares with a peer's or a ceiling's.
-
-    `ratio` reads "times faster than the peer" when `better` is "higher",
-    and "times the ceiling" when it is "lower".
-    """
+    """One line of the table: how many times faster than the peer we are."""
 
     work: str
     against: str
     ratio: float
     target: float
-    better: str = "higher"
     ours_ms: float = float("nan")
 
     def met(self) -> bool:
-        return self.ratio >= self.target if self.better == "higher" else self.ratio <= self.target
+        return self.ratio >= self.target
 
 
 def cpu_ms(call: Callable[[], object], repeats: int = 5, at_least_ms: float = 20) -> float:

@@ -142,19 +142,6 @@ def test_a_reader_answers_sees_the_diagram_and_saves_a_file(page, tmp_path, acce
     accessible(page)
 
 
-def test_the_second_round_comes_in_another_order_and_one_can_go_back(page):
-    page.evaluate("calibkit.own.asking.begin('x', 'after'); calibkit.own.view('round')")
-    assert page.locator("#question").inner_text() == QUESTIONS[-1]["text"]
-    shown = page.locator("#options label").all_inner_texts()
-    assert [text.strip() for text in shown] == QUESTIONS[-1]["options"][::-1]
-    page.locator("#options input").first.check()
-    page.locator("#next").click()
-    page.locator("#back").click()
-    assert page.locator("#options input").first.is_checked()
-    given = page.evaluate("calibkit.own.asking.round.answers")
-    assert given == {QUESTIONS[-1]["id"]: {"option": 1, "confidence": 0.5}}
-
-
 def dropped(page, files):
     """Drop files on the page as from the desktop: name and text of each."""
     page.evaluate(

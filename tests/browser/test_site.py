@@ -106,19 +106,6 @@ def test_every_slider_of_the_landing_page_moves(visit, made):
     assert done.complaints == []
 
 
-def test_a_kit_is_seen_before_anything_is_installed(visit, made):
-    page = visit(made / "class_guide.html", **NARROW)
-    page.locator(".here a").click()
-    page.locator("article a", has_text="Label noise").click()
-    page.locator("article h3", has_text="13 · ").wait_for()
-    page.locator("article a", has_text="The slides as a room sees them").click()
-    slides = page.locator(".slide")
-    assert slides.count() > 10
-    assert all(slide.is_visible() for slide in slides.all())  # no arrow keys on a telephone
-    page.set_viewport_size(WIDE)
-    assert [slide.is_visible() for slide in slides.all()].count(True) == 1
-
-
 def test_every_link_leads_somewhere(made, names):
     texts = {name: (made / name).read_text(encoding="utf-8") for name in names}
     ids = {name: {unescape(place) for place in ID.findall(text)} for name, text in texts.items()}

@@ -109,9 +109,3 @@ def test_without_jupyterlab_it_says_how_to_get_it(monkeypatch, capsys):
     assert said.startswith("calibkit: JupyterLab is not installed")
     assert 'python -m pip install "calibkit[course]"' in said
     assert said.count("\n") == 1
-
-
-def test_other_commands_take_no_more_than_they_know(capsys):
-    with pytest.raises(SystemExit, match="2"):
-        __main__.main(["doctor", "--no-browser"])
-    assert "unrecognized arguments: --no-browser" in capsys.readouterr().err

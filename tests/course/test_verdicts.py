@@ -60,6 +60,7 @@ def test_the_word(values, options, expected):
     ((0.9 - 1, 0.0), ("within", 0.1)),  # -.0999...
     ((0.1, 0.2), ("within", 0.1)),
     ((-0.2, -0.1), ("above", 0.1, 0.0, None, -0.1)),  # of the register: the other way begins
+    ((-0.1, 0.05), ("above", 0.1, 0.0, None, -0.1)),
     ((0.0, 0.1), ("above", 0.1, 0.0, 0.3, -0.1)),
 ])  # fmt: skip
 def test_on_the_line_itself_nothing_is_decided(ends, line):
