@@ -236,7 +236,7 @@ slider
 #
 # ## 3. Eve: "One number repairs it"
 #
-# "Divide all logits by a temperature T (02)," says Eve. "I take the T with the lowest loss on 2,000 old reports that I kept aside."
+# "Divide all logits by a temperature T (02, 08)," says Eve. "I take the T with the lowest loss on 2,000 old reports that I kept aside."
 # Three in ten of these were mixed up, too.
 #
 # **Predict before you run:** as they were trained, the five networks let 517 of 1,000 new images go out. How many go out with
@@ -396,7 +396,7 @@ print(f"doubt of the labels alone: {-some * (metrics.accuracy(probs, truth) - 1 
 # </details>
 #
 # <details><summary>3. Accuracy 80 % on true labels; model A is 90 % sure on average, model B 70 %. Both are tested on labels with noise
-# 0.2. Which differences are measured?</summary>
+# 0.2. Which difference (confidence minus accuracy) does this test show for each?</summary>
 #
 # A right answer has its label with 80 + 2 %, a wrong one with 2 %: the accuracy appears as 0.8 * 0.8 + 0.02 = 66 %, so +24 points for A, +4 for B. Noisy test labels prefer B.
 #

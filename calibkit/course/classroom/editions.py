@@ -26,6 +26,7 @@ LESSON = re.compile(r"\[(?P<words>[^\]]*)\]\((?P<name>(?:evidence/)?\d\d_\w+)\.i
 # Links that lead out of the folder of the lessons, or to what students do not get.
 ABSENT = re.compile(rf"\[(?P<words>[^\]]*)\]\((?:\.\./|{'|'.join(FOR_TEACHERS)})[^)]*\)")
 OWN_WORDS = "*Your answer:*\n\n"
+THE_ANSWER = "## The answer"  # bold text below it, in this cell or the next text
 START = "README.md"  # of what students get
 FIRST = """\
 # Start
@@ -104,11 +105,16 @@ def without_answers(notebook):
             return OWN_WORDS
         return f"**{title}**\n\n{OWN_WORDS}" if contents.QUESTION.match(title) else found[0]
 
+    asked = False  # the last text ended with that heading
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
         else:
             text = contents.FOLDED.sub(kept, cell.source)
+            below = r"\A" if asked else rf"(?<=^{THE_ANSWER}\n\n)"
+            ours = r"<details><summary>Ours</summary>\n\n\g<0>\n\n</details>"
+            text = re.sub(rf"{below}\*\*.+?\*\*", ours, text, flags=re.MULTILINE | re.DOTALL)
+            asked = text.endswith(THE_ANSWER)
             cell.source = re.sub(r"\n{3,}", "\n\n", text).strip()
     return notebook
 

@@ -55,6 +55,7 @@ def test_a_student_finds_stubs_hints_questions_and_room_and_no_output_or_answer(
     text = contents.prose(notebook)
     titles = [*contents.folded(text)]
     assert not any(t in ("Solution", "Answer") or contents.QUESTION.match(t) for t in titles)
+    assert not re.search(r"^## The answer\n+\*\*", text, re.MULTILINE)  # folded
     asked, tasks = QUESTIONS[lesson.name], EXERCISES[lesson.name]
     answers = [part.solution for part in tasks] + [question.answer for question in asked]
     further = contents.FOLDED.finditer(contents.section(whole, "Go further"))
