@@ -69,15 +69,6 @@ def test_a_game_from_the_first_look_to_the_score(page):
     assert page.locator("#result").is_hidden()
 
 
-def test_an_address_gives_the_same_files(visit, path):
-    dealt = []
-    for _ in range(2):
-        page = visit(path, "#files=11")
-        dealt.append(page.evaluate("calibkit.game.faultOf"))
-        assert page.locator("#number").inner_text() == "Files number 11"
-    assert dealt[0] == dealt[1]
-
-
 @pytest.mark.parametrize("width", [390, 1366])
 def test_it_can_be_read_by_all(visit, path, accessible, width):
     page = visit(path, width=width)

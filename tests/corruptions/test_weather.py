@@ -51,18 +51,6 @@ def test_fog_by_hand(generator, monkeypatch):
     assert torch.allclose(weather.fog(x, (1.5, 2), generator), hazy)
 
 
-@pytest.mark.parametrize("severity", [1, 5])
-def test_frost_on_black_is_a_scaled_piece_of_the_pattern(severity, generator):
-    weight = TABLES["cifar"]["frost"][severity - 1][1]
-    black = torch.zeros(10, 3, 32, 32)
-    out = weather.frost(black, TABLES["cifar"]["frost"][severity - 1], generator) / weight
-    pattern = weather.frost_pattern(256).to(out)
-    first = out[0, 0]
-    tiled = pattern[0].repeat(2, 2)[: 256 + 31, : 256 + 31]
-    pieces = tiled.unfold(0, 32, 1).unfold(1, 32, 1)
-    assert (pieces - first).abs().amax((2, 3)).min() < 1e-6
-
-
 def test_frost_pattern_is_fixed_and_grey_for_grey_images(generator):
     again = weather.frost_pattern.__wrapped__(64)
     assert torch.equal(weather.frost_pattern(64), again)

@@ -41,12 +41,3 @@ def test_the_zip_holds_what_is_committed_and_the_page_names_its_size(course):
     assert files == ["calibkit/Makefile", "calibkit/notebooks/00.ipynb"]
     assert sharing.DOWNLOAD in words
     assert "(0 MB)" in words
-
-
-def test_without_git_nothing_is_offered(course, monkeypatch):
-    _, site = course
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(site.parent))
-    assert sharing.download(site) == ""
-    monkeypatch.setenv("PATH", "")
-    assert sharing.download(site) == ""
-    assert not any(site.iterdir())

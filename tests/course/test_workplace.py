@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import subprocess
 
 import nbformat
 import pytest
@@ -61,16 +60,6 @@ def test_every_lesson_is_there_trusted_and_its_links_lead_to_what_is_there(tmp_p
         for target in LINK.findall("\n".join(texts)):
             if not re.search(r"[\'\"=,]|^\w+$", target):  # of code, not of a text
                 assert (path.parent / target).exists(), (path.name, target)
-
-
-def test_the_checkout_stays_clean_and_ignores_the_copies(tmp_path):
-    ignored = subprocess.run(
-        ["git", "check-ignore", "work/00_start_here.ipynb"], cwd=checkout.root(), check=False
-    )
-    assert ignored.returncode in (0, 128)  # 128: no repository, such as an unpacked archive
-    before = {path: path.stat().st_mtime_ns for path in (checkout.root() / "notebooks").glob("*")}
-    workplace.prepare(tmp_path / "mine")
-    assert all(path.stat().st_mtime_ns == time for path, time in before.items())
 
 
 def test_a_copy_is_made_once_and_never_overwritten(course, tmp_path):

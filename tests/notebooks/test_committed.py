@@ -47,11 +47,6 @@ def test_evidence_concludes_on_each_claim(lesson):
     assert pattern.of_evidence(committed(lesson)) == []
 
 
-def test_no_two_figures_of_the_course_have_the_same_text():
-    texts = [text for lesson in EVERY for text in pattern.alt_texts(committed(lesson))]
-    assert len(texts) == len(set(texts))
-
-
 @notebook
 def test_it_is_in_step_with_its_text_twin(lesson):
     twin = execution.read(lesson)

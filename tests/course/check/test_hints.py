@@ -151,6 +151,17 @@ def test_what_does_not_hold_everywhere_is_not_told(asked, answer, words):
     assert words not in reply.text
 
 
+def test_a_mistake_before_rows_are_divided_by_their_sums_is_named():
+    def shared(x):
+        return x / x.sum(dim=1, keepdim=True)
+
+    cases = {f"{n} rows": (drawn(n, 3),) for n in (2, 4, 5)}
+    mistakes = {"you cubed.": lambda x: x**3}
+    shares = exercise(cases=cases, mistakes=mistakes)(shared)
+    told = shares(lambda x: shared(x**3)).text
+    assert "you cubed. (This is so before you divide each row" in told
+
+
 def test_a_slow_answer_is_asked_little(monkeypatch):
     calls = []
     clock = SimpleNamespace(process_time=lambda: 0.1 * len(calls))  # seconds of each call

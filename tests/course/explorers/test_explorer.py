@@ -100,13 +100,6 @@ def test_an_old_explorer_gets_the_style_and_the_script_of_today():
     assert refreshed(f"<p>{old}</p>{old}") == today
 
 
-@pytest.mark.parametrize(
-    "page", ["<p>x &lt; y</p>", '<div class="calibkit-explorer"><b>x</b></div>']
-)
-def test_what_is_no_explorer_stays_as_it_is(page):
-    assert refreshed(page) == page
-
-
 def test_the_live_face_is_the_page_without_its_script():
     widget = products(play=True).widget()
     assert isinstance(widget, ipywidgets.DOMWidget)
