@@ -113,7 +113,8 @@ def _sets(table: Any, left: list[str], values: list[str]) -> list[tuple[int, lis
     beside = names.BESIDE - {"no"}
     found += [(2, own) for own in names.runs(table, [c for c in many if not parts(c) & beside])]
     for column in numeric:
-        called, odd = parts(column) & CALLED, parts(column) & names.BESIDE
+        booster = {"margin"} if (table[column] < 0).any() else set()  # whose scores it may be
+        called, odd = parts(column) & CALLED, parts(column) & names.BESIDE - booster
         surely = parts(column) & names.SURE or (called and fractional(table[column]))
         if bare(column) in USUAL or (surely and not odd):
             found.append((3, [column]))

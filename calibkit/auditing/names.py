@@ -60,7 +60,7 @@ DECISIONS = _set(
 )
 BESIDE = _set(  # of columns that are neither labels nor scores
     """index id unnamed row fold repeat split weight weights threshold age epoch step time date
-    seed rank entropy loss year resample number nr no usage count cutoff
+    seed rank entropy loss year resample number nr no usage count cutoff margin
     """
 )
 SURE = _set("confidence conf certainty sureness rating")  # in a name: a confidence, perhaps

@@ -231,6 +231,11 @@ def test_lines_that_quotation_marks_join_are_counted(tmp_path):
     assert len(files.read(path, plain_quotes=True).labels) == N
 
 
+def test_a_margin_between_two_classes_is_no_score(tmp_path):
+    csv(label=Y, margin=2 * Q.round(3), x=Q)(tmp_path / "margin.csv")
+    assert "--scores margin" not in question_of(tmp_path / "margin.csv")
+
+
 def test_the_margin_of_a_booster_is_asked_with_its_command(tmp_path):
     csv(label=Y, margin=np.log(Q / (1 - Q)))(tmp_path / "margin.csv")
     found, asked = follow(tmp_path / "margin.csv")
