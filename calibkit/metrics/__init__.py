@@ -40,7 +40,7 @@ from calibkit.metrics.errors import (
 )
 from calibkit.metrics.isotonic import Corp, corp
 from calibkit.metrics.paired import paired_interval
-from calibkit.metrics.proper import brier, nll
+from calibkit.metrics.proper import BrierParts, brier, brier_decomposition, nll
 from calibkit.metrics.scores import (
     accuracy,
     augrc,
@@ -59,9 +59,9 @@ from calibkit.metrics.testing import CalibrationTest, calibration_test
 from calibkit.metrics.top import TopLabel
 
 __all__ = [
-    "CalibrationTest", "Corp", "Reliability", "Tally", "TopLabel", "accuracy",
+    "BrierParts", "CalibrationTest", "Corp", "Reliability", "Tally", "TopLabel", "accuracy",
     "action_cost", "ada_ece", "alarm_costs", "augrc", "aurc", "auroc", "bootstrap_interval",
-    "bootstrap_interval_of", "brier", "calibration_test",
+    "bootstrap_interval_of", "brier", "brier_decomposition", "calibration_test",
     "calibration_test_of", "cheapest_action", "classwise_ece", "confident_share", "corp",
     "debiased_ece", "debiased_ece_of", "decision_cost", "ece", "ece_by_group", "ece_of", "entropy",
     "fpr_at_tpr", "mce", "net_benefit", "nll", "overconfidence_error", "paired_interval",

@@ -41,7 +41,7 @@ OF_HITS.remove(metrics.TopLabel)
 def test_all_functions_are_in_the_tables():
     others = {"auroc", "entropy", "true_calibration_error", "wilson_interval", "fpr_at_tpr"}
     others |= {"paired_interval", "paired_interval_of", "pixels", "action_cost", "alarm_costs"}
-    others |= {"cheapest_action", "decision_cost", "net_benefit", "regret"}
+    others |= {"cheapest_action", "decision_cost", "net_benefit", "regret", "BrierParts"}
     others |= {"CalibrationTest", "Corp", "Reliability", "Tally", "TopLabel"}
     named = {f.__name__ for f in (*SCORED, *OF_HITS)}
     assert named | others == {*metrics.__all__, "classwise_bootstrap"}

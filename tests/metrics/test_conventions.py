@@ -107,17 +107,29 @@ def last(row):
 
 MUTANTS = {  # how an ECE is written, and the convention that it follows; None for none
     "plain": (ece, "ECE, (lo, hi]"),
+    "left": (partial(ece, right=False), "ECE, [lo, hi)"),
     "l2": (partial(ece, norm=2), "ECE l2, (lo, hi]"),
+    "l2, left": (partial(ece, norm=2, right=False), "ECE l2, [lo, hi)"),
     "squares without a root": (lambda p, y: ece(p, y, norm=2) ** 2, None),
     "per cent": (lambda p, y: 100 * ece(p, y), None),
+    "mean over bins": (lambda p, y: ece(p, y) / 15, None),
     "14 bins": (partial(ece, bins=14, edges=linspace), "ECE, (lo, hi], one bin fewer"),
+    "first bin lost": (partial(ece, lose=[0]), None),
     "last bin lost": (partial(ece, lose=[14]), None),
     "last of equal classes": (partial(ece, predict=last), "ECE, last of equal classes predicted"),
+    "least likely class": (partial(ece, predict=np.argmin), None),
     "always class 1": (partial(ece, predict=second), "event, (lo, hi]"),
+    "always class 1, left": (partial(ece, predict=second, right=False), "event, [lo, hi)"),
     "float32 edges": (partial(ece, edges=golden.float32), "ECE, (lo, hi], edges in float32"),
     "quantiles": (partial(ece, edges=quantiles), "equal mass, quantiles, (lo, hi]"),
+    "quantiles, left": (
+        partial(ece, edges=quantiles, right=False),
+        "equal mass, quantiles, [lo, hi)",
+    ),
     "edges between the least and the largest": (partial(ece, edges=between_ends), None),
     "middle of the bin": (middle, None),
+    "signed": (lambda p, y: p.max(1).mean() - (p.argmax(1) == y).mean(), None),
+    "rounded to two digits": (lambda p, y: ece(p.astype(float).round(2), y), None),
     "labels shifted": (lambda p, y: ece(p, (y + 1) % p.shape[1]), None),
     "brier by torch": (
         lambda p, y: ((torch.tensor(p) - torch.eye(p.shape[1])[y]) ** 2).sum(1).mean(),
@@ -149,6 +161,15 @@ def test_what_is_printed_of_a_measure_that_fails_or_looks_at_the_order():
     assert "few" in found.failures
     assert "depends on the order of the rows: " in str(found)
     assert math.isnan(follows(lambda p, y: 7.0).departures["few"][1])
+
+
+@pytest.mark.parametrize("bins", conventions.BINS[:1])
+def test_every_lost_bin_is_noticed_and_what_is_nearest_is_said(bins):
+    for place in range(bins):
+        found = follows(lambda p, y, b=place: ece(p, y, bins=bins, lose=[b]), bins=bins)
+        assert not found.names, place
+        assert "low" in found.departures
+        assert f"nearest {found.nearest}, on " in str(found)
 
 
 def test_other_bins_are_refused():

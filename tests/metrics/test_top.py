@@ -35,7 +35,7 @@ OF_THE_TOP = (
     *("accuracy", "ada_ece", "aurc", "bootstrap_interval", "calibration_test", "confident_share"),
     *("debiased_ece", "ece", "mce", "overconfidence_error", "signed_gap", "smooth_ece"),
 )
-OF_ALL_CLASSES = ("brier", "classwise_ece", "ece_by_group", "nll")
+OF_ALL_CLASSES = ("brier", "brier_decomposition", "classwise_ece", "ece_by_group", "nll")
 
 
 @pytest.mark.parametrize("name", OF_THE_TOP)

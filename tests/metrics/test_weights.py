@@ -66,7 +66,7 @@ ESTIMATES = {
         name: estimate(name)
         for name in (
             *("ece", "mce", "ada_ece", "overconfidence_error", "signed_gap", "smooth_ece"),
-            *("accuracy", "classwise_ece", "nll", "brier"),
+            *("accuracy", "classwise_ece", "nll", "brier", "brier_decomposition"),
         )
     },
     "ece_l2": estimate("ece", norm="l2", bins=10, closed="left"),

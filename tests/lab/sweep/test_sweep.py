@@ -16,6 +16,7 @@ from torch import nn
 from calibkit import curation, metrics
 from calibkit.lab import data, models, sweep, training
 from calibkit.lab.sweep import tasks
+from calibkit.lab.sweep.store import Store
 from calibkit.lab.training import loop
 from tests import refusals
 
@@ -246,3 +247,11 @@ def test_kill_9_loses_only_the_run_in_flight(tmp_path, fresh):
     assert resumed == whole > 0
     assert len(finished(tmp_path / "killed")) == 8
     assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
+@pytest.mark.slow
+def test_two_processes_may_share_a_cache(tmp_path, fresh):
+    one, other = answers(*(start(fresh, tmp_path, recipe) for _ in range(2)))
+    assert one == other > 0
+    assert len(finished(tmp_path)) == 8
+    assert all(Store(tmp_path).get(path.stem) for path in finished(tmp_path))
