@@ -181,7 +181,7 @@ ENTRIES = {
         for name in (
             *("ece", "mce", "ada_ece", "classwise_ece", "overconfidence_error", "signed_gap"),
             *("debiased_ece", "smooth_ece", "accuracy", "aurc", "augrc", "nll", "brier"),
-            *("bootstrap_interval", "calibration_test", "tally", "corp"),
+            *("brier_decomposition", "bootstrap_interval", "calibration_test", "tally", "corp"),
             *("confident_share", "risk_coverage", "reliability", "ece_by_group"),
         )
     },
@@ -191,7 +191,7 @@ ENTRIES = {
         )
         for name in (
             *("ece", "ada_ece", "classwise_ece", "smooth_ece", "nll", "brier", "tally"),
-            *("bootstrap_interval", "calibration_test"),
+            *("brier_decomposition", "bootstrap_interval", "calibration_test"),
         )
     },
     **{
