@@ -91,6 +91,38 @@ def test_half_of_the_ece_of_photographs_is_computed():
     assert told["size"] == pytest.approx(0.0317, abs=5e-5)
 
 
+def test_the_word_at_a_decay_is_of_settings_that_the_other_seeds_chose(synthetic):
+    comparison = row(way=("smoothing",), state="after T", measure="NLL", margin=0.02)
+    whole = factorial.stored("digits", "selection")
+    lucky = (whole.seed == SEEDS[0]) & (whole.strength == 0.1) & (whole.way == "smoothing")
+    whole.loc[lucky, "scaled_nll"] = 0.1  # of one seed alone: the others choose .2
+    whole.to_csv(factorial.path("digits", "selection"), index=False)
+    judged._table.cache_clear()
+    told = judged.on_selection(comparison, ("smoothing",), LISTED, 0.01)
+    assert told.tolist() == [0.5] * len(SEEDS)
+    assert len(set(judged.on_selection(comparison, ("smoothing", "penalty"), LISTED, 0.01))) == 1
+
+
+def test_what_stands_beside_a_row_is_its_comparison_with_one_part_changed():
+    rows = {(one.claim, one.state, one.about or one.data): one for one in LISTED.comparisons}
+
+    def told(*key):
+        entries = (one.split(" | ") for one in judged.beside(rows[key], LISTED).split("; "))
+        return {
+            (name, decay): (word, float(rest.split()[0])) for name, decay, word, rest in entries
+        }
+
+    assert told("O2", "as trained", "photographs, depth") == {("signed gap", ""): ("HOLDS", 0.144)}
+    noise = told("S2", "after T", "photographs")
+    assert noise["pure noise", "0.0005"] == ("REVERSED", 0.246)
+    assert noise["pure noise", "0.005"][0] == "OPEN"
+    pooled = told("T1", "after T", "photographs")
+    assert {word for (name, _), (word, _) in pooled.items() if name == "all losses"} == {"HOLDS"}
+    assert pooled["cross-entropy", "0.005"] == ("WITHIN", -0.005)
+    assert told("F7", "", "digits, cross-entropy") == {("chosen decay", ""): ("REVERSED", 0.946)}
+    assert told("X5", "as trained", "SST-2") == {("TREC", ""): ("OPEN", 0.013)}
+
+
 def test_nobody_looks_between(synthetic):
     comparison = row(way=("smoothing",), state="as trained")
     for part in ("selection", "judged"):

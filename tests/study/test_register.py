@@ -44,6 +44,27 @@ def test_a_word_that_is_known(mean, how, word):
     assert told.high == pytest.approx(one.high, abs=1e-5)
 
 
+@pytest.mark.parametrize(("half", "word"), [(0.05, "HOLDS"), (0.08, "OPEN")])
+def test_half_a_step_of_the_grid_is_added_once(half, word):
+    """Half an interval is t * error + step / 2: another level changes the first part alone."""
+    told = register.judge_again(
+        1.0, 1.0 - half, 1.0 + half, 3, 0.95, 0.1, expect="within", than=1.0, step=0.1
+    )
+    wide = 8.860 / 4.303  # t(.99375, 2), t(.975, 2)
+    assert told.word == word
+    assert told.high == pytest.approx(1.05 + (half - 0.05) * wide, abs=1e-4)
+    if word == "OPEN":
+        assert told.more == 4  # t(.99375, 3) = 4.856 * .0121 ...: the same spread over four seeds
+
+
+def test_a_printed_temperature_names_the_grid_on_which_it_was_found():
+    """A T of a printed line is one of the grid .1, .2 ...; stored ones are by the NLL, on none."""
+    of_T = [row for row in LISTED.comparisons if row.measure == "T"]
+    assert {bool(row.step) for row in of_T} == {False, True}
+    assert all(bool(row.step) == (not row.stored) for row in of_T)
+    assert not any(row.step for row in LISTED.comparisons if row.measure != "T")
+
+
 def test_what_open_needs_is_what_then_decides():
     found = register.judge([0.0, 0.01, 0.02, 0.03, 0.04], 0.01)
     assert found.word == "OPEN"

@@ -48,7 +48,8 @@ def test_sides_at_their_decays(three_decays, how, told):
 
 
 def test_the_page_says_at_which_decays_the_word_is_another():
-    row = {"stored": "", "ends": "", "data": "photographs", "word": "REVERSED"}
+    row = {"stored": "", "ends": "", "data": "photographs", "word": "REVERSED", "excluded": False}
+    row["beside"] = ""
     row["decays"] = "0.0: OPEN; 0.0005: REVERSED; 0.005: OPEN"
     assert page.marks(pd.Series(row)) == " (at 0, 5e-3: OPEN)"
     assert page.marks(pd.Series({**row, "decays": "0.0005: REVERSED"})) == ""

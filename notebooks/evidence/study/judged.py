@@ -11,7 +11,7 @@ import functools
 import itertools
 import json
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -124,28 +124,88 @@ def _best(row, ways, listed, decay: float | None = None) -> pd.DataFrame:
 
 
 def by_decay(row: register.Comparison, listed: register.Register) -> dict[float, str]:
-    """The word with both sides at one weight decay, for each decay that is stored."""
+    """The word with both sides at one weight decay, for each decay that is stored.
+
+    Of digits and notes that of the NLL alone, `on_selection`.
+    """
     if row.stored:
-        found = {
-            one: stored_runs.numbers(row.stored, one) for one in stored_runs.decays(row.stored)
-        }
-    elif row.way and row.data == "photographs":
-        decays = listed.data["photographs"]["decays"]
-        found = {one: on_photographs(row, row.way, listed, one) for one in decays}
-        found = {one: x - on_photographs(row, row.rival, listed, one) for one, x in found.items()}
+        decays = stored_runs.decays(row.stored)
+        found = {one: stored_runs.numbers(row.stored, one) for one in decays}
+    elif row.way and (row.data == "photographs" or row.measure == "NLL"):
+        of = on_photographs if row.data == "photographs" else on_selection
+        found = {one: of(row, row.way, listed, one) - of(row, row.rival, listed, one)
+                 for one in listed.data[row.data]["decays"]}  # fmt: skip
     else:
         return {}
-    how = {"expect": row.expect, "than": row.than, "size": row.size, "level": listed.level}
-    return {one: register.judge(x, row.margin, **how).word for one, x in found.items()}
+    return {one: word(_judge(row, x, listed), row, listed) for one, x in found.items()}
 
 
-def one_temperature() -> tuple[np.ndarray, float]:
+def on_selection(row, ways, listed, decay: float) -> np.ndarray:
+    """The NLL on `cal` of the seeds that choose, a number a judged seed, at one weight decay.
+
+    Of the way and strength whose NLL is least over the other seeds: chosen without this one.
+    """
+    table = _table(row.data, "selection")
+    own = (table.epochs == listed.data[row.data]["epochs"]) & (table.decay == decay)
+    by = {"index": "seed", "columns": ["way", "strength"], "values": listed.criterion[row.state]}
+    nll = table[own & table.way.isin(ways)].pivot(**by)
+    places = (nll.sum() - nll).to_numpy().argmin(axis=1)
+    return nll.to_numpy()[np.arange(len(nll)), places]
+
+
+def word(told: register.Judged, row: register.Comparison, listed: register.Register) -> str:
+    """The word, and after an OPEN one whether the interval leaves no such effect as is claimed."""
+    excluded = register.excluded(told, row.margin, **_how(row, listed))
+    return f"{told.word}, not as claimed" if excluded else told.word
+
+
+def _how(row: register.Comparison, listed: register.Register) -> dict[str, Any]:
+    return {"expect": row.expect, "than": row.than, "size": row.size, "level": listed.level}
+
+
+def _judge(row: register.Comparison, numbers, listed: register.Register) -> register.Judged:
+    return register.judge(numbers, row.margin, **_how(row, listed))
+
+
+def beside(row: register.Comparison, listed: register.Register) -> str:
+    """Words shown beside a row and not counted: "name | weight decay | word | mean [interval]; ".
+
+    Of each entry of `also`: a way, on the fresh seeds at its chosen decay; losses, pooled as the
+    row's own; or what changes in `stored`, at each weight decay that is stored.
+    """
+    found: list[tuple[str, float | None, register.Comparison, Any]] = []
+    for name, change in row.also.items():
+        if "way" in change:
+            one = replace(row, was="", way=tuple(change["way"]), state="after T")
+            found.append((name, None, row, on_known_truth(one, one.way, listed)))
+        elif row.was in RAW:
+            every = [loss for losses in listed.photographs.values() for loss in losses]
+            for decay in listed.data["photographs"]["decays"]:
+                numbers, size = RAW[row.was](change.get("losses", every), decay)
+                found.append((name, decay, replace(row, size=size), numbers))
+        else:
+            stored = {**row.stored, **change}
+            for decay in stored_runs.decays(stored) or [None]:
+                found.append((name, decay, row, stored_runs.numbers(stored, decay)))
+    told = [(name, decay, one, _judge(one, x, listed)) for name, decay, one, x in found]
+    return "; ".join(
+        f"{name} | {'' if decay is None else f'{decay:g}'} | {word(new, one, listed)} | "
+        f"{new.estimate:+.3f} [{new.low:+.3f}, {new.high:+.3f}]"
+        for name, decay, one, new in told
+    )
+
+
+def one_temperature(losses=(), decay: float = 0.0) -> tuple[np.ndarray, float]:
     """Of lesson 08's photographs: by how much one T changes the ECE, a number a seed; half the ECE.
 
-    Means over the settings of three stored tables; a run that stands in two counts once.
+    Means over the settings of three stored tables; a run that stands in two counts once. losses: in
+    their place of these the runs of `night_runs` at one weight decay.
     """
     tables = [tables_of.on_photographs(name, "laptop") for name in ("focal", "mixup", "noise")]
     runs = pd.concat(tables).drop_duplicates(["seed", "test_ece", "temperature"])
+    if losses:
+        runs = night_runs.table()
+        runs = runs[runs.loss.isin(losses) & (runs.decay == decay)]
     means = runs.groupby("seed")[["test_ece", "scaled_ece"]].mean()
     return (means.scaled_ece - means.test_ece).to_numpy(), means.test_ece.mean() / 2
 
@@ -203,19 +263,20 @@ def judged(row: register.Comparison, listed: register.Register) -> dict[str, Any
     about = {"claim": row.claim, "comparison": str(row), "about": row.about or row.data}
     about |= {"data": row.data, "state": row.state, "measure": row.measure}
     about |= {"expect": row.expect, "margin": row.margin, "than": row.than, "size": row.size}
-    how = {"expect": row.expect, "than": row.than, "size": row.size, "level": listed.level}
+    how = _how(row, listed)
     rule, told, stored = FRESH, None, "each seed"
     if row.was in RAW:
         numbers, how["size"] = RAW[row.was]()
         about["size"] = how["size"]
         told, rule = register.judge(numbers, row.margin, **how), "98.75 % interval"
     elif row.was:
-        told = _again(row, old, **how)
-        stored = ROUNDED if hangs(row, old, **how) else PRINTED
+        again = how | {"step": row.step}
+        told = _again(row, old, **again)
+        stored = ROUNDED if hangs(row, old, **again) else PRINTED
         if row.stored:
             told = register.judge(stored_runs.numbers(row.stored), row.margin, **how)
             stored = "each seed"
-        narrow = _again(row, old, **{**how, "level": old.level})
+        narrow = _again(row, old, **{**again, "level": old.level})
         rule = "one margin" if narrow.word == told.word else "98.75 % interval"
         rule = "" if SAME.get(old.word) == told.word else rule
     else:
@@ -227,8 +288,9 @@ def judged(row: register.Comparison, listed: register.Register) -> dict[str, Any
     new = {"word": WAITING} if told is None else asdict(told)
     new["ends"] = ends(row, listed) if row.way and told else ""
     new["excluded"] = told is not None and register.excluded(told, row.margin, **how)
-    words = by_decay(row, listed)
-    new["decays"] = "; ".join(f"{decay:g}: {word}" for decay, word in words.items())
+    words = by_decay(row, listed) if told else {}
+    new["decays"] = "; ".join(f"{decay:g}: {said}" for decay, said in words.items())
+    new["beside"] = beside(row, listed)
     new["stored"] = stored
     before = {f"old {name}": getattr(old, name) for name in ("word", "mean", "low", "high") if old}
     return about | new | before | {"rule": rule}

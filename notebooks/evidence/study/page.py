@@ -179,7 +179,8 @@ def marks(row) -> str:
     """What limits a word: an end of strengths or decays that two in five seeds chose; other decays.
 
     The strength is named where it was chosen on digits or notes by four in five. Other decays:
-    those at which the word is another one; and rounding.
+    those at which the word is another one; what stands `beside`, where its word is another one,
+    with its mean; and rounding.
     """
     told = ["rounding may decide"] if row.stored == ROUNDED else []
     for end in filter(None, row.ends.split("; ")):
@@ -189,19 +190,40 @@ def marks(row) -> str:
         plain = row.data == "photographs" or ", gamma" in strength or many < 0.8 * seeds
         if many >= 0.4 * seeds and end != ALL_CHOSE:
             told.append(which if plain or not strength else f"{strength}, {which}")
-    others: dict[str, list[str]] = {}
+    others: dict[tuple[str, str], dict[str, str]] = {}
     for decay, other in at_decays(row).items():
-        others.setdefault(other, []).append(decay)
-    others.pop(row.word, None)
-    told += [f"at {', '.join(decays)}: {other}" for other, decays in others.items()]
+        others.setdefault(("", other), {})[decay] = ""
+    for name, decay, other, numbers in beside(row):
+        others.setdefault((f"{name} ", other), {})[decay] = numbers.split()[0]
+    for (name, other), at in others.items():
+        if other != word(row):
+            where = f"at {', '.join(at)}" if any(at) else ""
+            mean = f" {number(float(*at.values()))}" if name and len(at) == 1 else ""
+            told.append(f"{f'{name}{where}'.strip()}: {other}{mean}")
     return f" ({'; '.join(told)})" if told else ""
 
 
 def at_decays(row) -> dict[str, str]:
     """By weight decay, as "5e-4", the word with both sides at it; where that is stored."""
     told = (one.split(": ") for one in filter(None, row.decays.split("; ")))
-    plain = {"0e+00": "0", "5e-04": "5e-4", "5e-03": "5e-3"}
-    return {plain[f"{float(decay):.0e}"]: other for decay, other in told}
+    return {plain(decay): other for decay, other in told}
+
+
+def beside(row) -> list[tuple[str, str, str, str]]:
+    """Name, weight decay or "", word, and mean with interval of what stands beside a row."""
+    told = (one.split(" | ") for one in filter(None, row.beside.split("; ")))
+    return [(name, decay and plain(decay), *rest) for name, decay, *rest in told]
+
+
+def plain(decay: str) -> str:
+    """A weight decay as the page has it.
+
+    >>> [plain(one) for one in ("0", "0.0005", "0.01", "0.3", "3")]
+    ['0', '5e-4', '1e-2', '.3', '3']
+    """
+    if 0 < float(decay) < 0.1:
+        return f"{float(decay):.0e}".replace("e-0", "e-")
+    return f"{float(decay):g}".lstrip("0") or "0"
 
 
 def brief(rows: pd.DataFrame, shown: pd.DataFrame, listed: Sequence[register.Claim]) -> str:
@@ -225,7 +247,7 @@ def brief(rows: pd.DataFrame, shown: pd.DataFrame, listed: Sequence[register.Cla
         return f"| {name} | {' | '.join(cells)} |"
 
     groups = cured[cured.claim.isin(BESIDE)].groupby("about", sort=False)
-    lines = [line(f"{about}, {own.seeds.iloc[0]} seeds", own) for about, own in groups]
+    lines = [line(f"{about}, {own.seeds.iloc[0]} seeds{_fixed(own)}", own) for about, own in groups]
     about = "\n".join(f"*{NAMED[name]}*: {one['about']}." for name, one in held.items())
     waiting = ", ".join(dict.fromkeys(rows[rows.word == WAITING].claim))
     waiting = f" Not run yet in part:\n{waiting}." if waiting else ""
@@ -233,8 +255,7 @@ def brief(rows: pd.DataFrame, shown: pd.DataFrame, listed: Sequence[register.Cla
     narrow = sum(claim.tested == "narrower" for claim in listed)
     short = sum("schedule" in _short(claim.left) for claim in listed)
     return f"""**Which cures help once every network has a temperature?** NLL after T minus
-cross-entropy's (accuracy counts, too), each side with the strength, form and weight decay of least
-NLL on other data; margin .02.
+cross-entropy's (accuracy counts, too), each side at its setting of least NLL on other data.
 
 | data | helps | no difference | undecided | harms |
 |---|---|---|---|---|
@@ -244,7 +265,7 @@ NLL on other data; margin .02.
 
 **What was not tested?** Never run: {"; ".join(prepared)}.{waiting} {narrow} of {len(listed)} claims
 were tested *narrower* than their source, {short} of them with fewer epochs: photographs had 15,
-where the papers have 160 to 500.
+the papers 160 to 500.
 
 {about}
 
@@ -252,6 +273,11 @@ Each way on digits less cross-entropy, at the setting of least NLL: **bold**, su
 margin; with a ?, undecided; else within it ([figure](images/claims_epochs_digits.svg)).
 
 {over_time(shown)}"""
+
+
+def _fixed(rows: pd.DataFrame) -> str:
+    """What a row of the table says where no strength and no decay was chosen."""
+    return "" if rows.rule.isin((FRESH, SEEN)).any() else ", setting fixed"
 
 
 def told_of_epochs(shown: pd.DataFrame) -> str:
@@ -282,11 +308,12 @@ def told_of_epochs(shown: pd.DataFrame) -> str:
 
 
 def over_time(shown: pd.DataFrame) -> str:
-    """Markdown: a way's mean difference by state and epochs.
+    """Markdown: a way's mean difference by state, at the fewest and the most epochs.
 
     Bold where its interval is beyond the margin, plain where within, with a ? where undecided.
     """
     margins = register.read().margins
+    shown = shown[shown.epochs.isin([shown.epochs.min(), shown.epochs.max()])]
     cells: dict[str, list[str]] = {"cross-entropy itself": []}
     columns = []
     for (state, measure, epochs), part in shown.groupby(["state", "measure", "epochs"], sort=False):
@@ -315,30 +342,40 @@ def tally(rows: pd.DataFrame) -> str:
         counted = " | ".join(str(many.get(head, 0)) for head in heads)
         lines.append(f"| {state}, {kind} | {counted} |")
     stored = rows[rows.decays.str.contains(";")]
-    moved = [len(set(at_decays(row).values())) > 1 for row in stored.itertuples()]
+    moved = pd.Series({one.Index: len(set(at_decays(one).values())) > 1
+                       for one in stored.itertuples()})  # fmt: skip
+    there = stored.data == "photographs"
     end = (rows.rule == SEEN) & rows.ends.str.contains(ALL_CHOSE)
     sets = [(rows.rule == rule).sum() for rule in (FRESH, SEEN)]
     lines += [
         "",
         f"{sets[0]} of the {len(rows)} compare ways of training with fresh seeds, {sets[1]} on "
         f"photographs ({end.sum()} at the largest decay), {len(rows) - sum(sets)} are statements "
-        f"of the evidence. Runs at several weight decays are stored for {len(stored)}, on "
-        f"photographs: the word changes with the decay in {sum(moved)}.",
+        f"of the evidence. The word changes with the weight decay in {moved[there].sum()} of "
+        f"{there.sum()} on photographs, and in {moved[~there].sum()} of {(~there).sum()} on "
+        f"digits and notes (NLL after T, on the seeds that choose).",
     ]
     return "\n".join(lines)
 
 
 def overview(rows: pd.DataFrame, listed: Sequence[register.Claim]) -> str:
-    """Markdown: a row a claim."""
+    """Markdown: a row a claim, and a line for those of which nothing is compared."""
     head = ["claim", "in plain words", "tested; lacks", "as trained", "after T", "without T"]
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for claim in listed:
         own = rows[rows.claim == claim.id]
+        if own.empty:
+            continue
         cells = [words(own[own.state == state]) for state in ("as trained", "after T", "")]
         left = _short(claim.left)
         tested = f"{claim.tested}; {left}" if left else claim.tested
         lines.append(f"| {' | '.join([claim.id, claim.says, tested, *cells])} |")
-    return "\n".join(lines)
+    kinds: dict[str, list[str]] = {}
+    for claim in listed:
+        if claim.id not in set(rows.claim):
+            kinds.setdefault(claim.tested, []).append(claim.id)
+    told = "; ".join(f"{kind} {', '.join(ids)}" for kind, ids in kinds.items())
+    return "\n".join([*lines, "", f"Without a comparison: {told}."])
 
 
 def _short(left: str) -> str:
@@ -352,8 +389,11 @@ def compared(rows: pd.DataFrame) -> str:
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for _, row in rows.iterrows():
         older = "" if pd.isna(row["old mean"]) else number(row["old mean"])
-        at = "; ".join(f"{decay}: {word}" for decay, word in at_decays(row).items())
-        cells = [row.claim, row.comparison, word(row), measured(row), row.seeds, at, row.ends]
+        at = [f"{decay}: {other}" for decay, other in at_decays(row).items()]
+        at += [f"{name}{f', {decay}' * bool(decay)}: {other} {numbers}"
+               for name, decay, other, numbers in beside(row)]  # fmt: skip
+        cells = [row.claim, row.comparison, word(row), measured(row), row.seeds]
+        cells += ["; ".join(at), row.ends]
         cells += [row.more, row.stored, row["old word"], older, row.rule]
         shown = [claims.NONE if pd.isna(one) or one == "" else str(one) for one in cells]
         lines.append(f"| {' | '.join(shown)} |".replace(".0 |", " |"))
@@ -363,7 +403,7 @@ def compared(rows: pd.DataFrame) -> str:
 def stored() -> pd.DataFrame:
     whole = dict.fromkeys(("seeds", "more"), "Int64")
     rows = pd.read_csv(checkout.results() / NAME, dtype=whole)
-    return rows.fillna({"state": "", "rule": "", "ends": "", "decays": ""})
+    return rows.fillna({"state": "", "rule": "", "ends": "", "decays": "", "beside": ""})
 
 
 def pages(rows: pd.DataFrame, listed: Sequence[register.Claim], page: str) -> dict[str, str]:

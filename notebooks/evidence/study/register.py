@@ -40,7 +40,8 @@ class Comparison:
     way, rival: ways of training; of each side the best setting is compared. lesson and was: in
     their place a statement of an older experiment. stored: where its numbers lie, as `stored_runs`
     has it. before: the older statement that it replaces. size: None where the source claims none.
-    about: its name beside others of the claim.
+    about: its name beside others of the claim. step: of the grid on which its values were found.
+    also: by name what changes for a word beside it that is shown and not counted, `judged.beside`.
     """
 
     claim: str
@@ -58,6 +59,8 @@ class Comparison:
     stored: Mapping[str, Any] = field(default_factory=dict)
     before: str = ""
     about: str = ""
+    step: float = 0.0
+    also: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         validate.choice("state", self.state, STATES)
@@ -207,12 +210,18 @@ def excluded(told: Judged, margin: float, **how: Any) -> bool:
 def judge_again(
     mean: float, low: float, high: float, seeds: int, old_level: float, margin: float, **how: Any
 ) -> Judged:
-    """The same of a mean whose interval at another level is known, as a line has it."""
-    level, than = how.get("level", 0.9875), how.get("than", 0.0)
+    """The same of a mean whose interval at another level is known, as a line has it.
+
+    step, of `how`: of the grid of the values; half of it stands once in either interval.
+
+    >>> judge_again(1.0, 0.95, 1.05, 3, 0.95, 0.1, expect="within", than=1.0, step=0.1).word
+    'HOLDS'
+    """
+    level, than, step = how.get("level", 0.9875), how.get("than", 0.0), how.get("step", 0.0)
     wide, old = (stats.t.ppf((1 + one) / 2, seeds - 1) for one in (level, old_level))
-    half = (high - low) / 2 * (wide / old)
+    half = max((high - low - step) / 2, 0.0) * (wide / old) + step / 2
     rule = _rule(margin, how.get("expect", "above"), than, how.get("size"))
-    return _judged(rule, (mean, mean - half, mean + half), seeds, level)
+    return _judged(rule, (mean, mean - half, mean + half), seeds, level, step)
 
 
 def _rule(margin: float, expect: Direction, than: float, size: float | None) -> Rule:
@@ -221,15 +230,16 @@ def _rule(margin: float, expect: Direction, than: float, size: float | None) -> 
     return Rule(expect, margin, than, size, opposite=-margin)
 
 
-def _judged(rule: Rule, ends, seeds: int, level: float) -> Judged:
+def _judged(rule: Rule, ends, seeds: int, level: float, step: float = 0.0) -> Judged:
     mean, low, high = ends
     word = rule.word(low, high)
     more = None
     if word == "OPEN":  # the least number that would give a word, were mean and spread as they are
-        spread = (high - mean) / stats.t.ppf((1 + level) / 2, seeds - 1) * math.sqrt(seeds)
+        half = max(high - mean - step / 2, 0.0)
+        spread = half / stats.t.ppf((1 + level) / 2, seeds - 1) * math.sqrt(seeds)
 
         def decides(n: int) -> bool:  # and so does every larger one, whose interval lies within
-            half = stats.t.ppf((1 + level) / 2, n - 1) * spread / math.sqrt(n)
+            half = stats.t.ppf((1 + level) / 2, n - 1) * spread / math.sqrt(n) + step / 2
             return rule.word(mean - half, mean + half) != "OPEN"
 
         numbers = range(seeds + 1, MOST_SEEDS + 1)
