@@ -62,6 +62,18 @@ def test_a_target_model_may_choose_and_is_not_changed():
     assert all(torch.equal(a, b) for a, b in zip(before, target.parameters(), strict=True))
 
 
+def test_a_target_of_some_epochs_chooses_by_its_own_epoch_and_then_by_its_last():
+    target, seen = torch.randn(3, 100, 10, generator=torch.Generator().manual_seed(0)), []
+
+    def loss(logits, labels):
+        seen.append(sorted(labels.tolist()))
+        return nn.functional.cross_entropy(logits, labels)
+
+    fit(loss=loss, select=MaxEntropy(0.3, target=target), epochs=4)
+    chosen = [MaxEntropy(0.3).choose(target[min(epoch, 2)]) for epoch in range(4)]
+    assert seen == [sorted(TRAIN.labels[one].tolist()) for one in chosen]
+
+
 def test_the_largest_loss_is_taken_and_needs_the_labels():
     logits = torch.tensor([[3.0, 0.0], [3.0, 0.0], [0.0, 0.0]])
     labels = torch.tensor([0, 1, 1])

@@ -3,8 +3,9 @@
 Names are compared by `names.bare`, labels and the classes in names of columns by `names.word`.
 Taken unasked are
 
-1. labels: the one column called as in `names.LABELS` that holds no fractions, or several of 0 and 1
-   with one 1 in every row; or, of what is right or wrong, the one called as in `names.CORRECT`;
+1. labels: the one column called as in `names.LABELS` that holds no fractions (one of `names.VAGUE`
+   beside no other column of two values), or several of 0 and 1 with one 1 in every row; or, of what
+   is right or wrong, the one called as in `names.CORRECT`;
 2. scores, a column for each class: called after all labels, beside nothing but words of
    `names.PARTS` (p_cat, P(cat)); a list in a cell or an array (n, K), of the classes 0 to K-1;
 3. scores, one column: called as in `names.SCORES`, or after the label that it is of; of answers
@@ -196,9 +197,20 @@ def roles_of(table: Table, options: Options) -> Roles:
             raise guesses.right_or_class(marks[0], found[0])
     if len(table.entries) == 2 and not named and len(table.blocks) == 1 and scores is None:
         named = [[c] for c in table.entries if c not in table.blocks and _is_label(table[c])]
+    if len(named) == 1 and bare(named[0][0]) in names.VAGUE:
+        named += [[c] for c in left if _may_be_meant(table, c, named[0][0])]
     if len(named) != 1:
         raise guesses.which_label(table, [own[0] for own in named], scores, options)
     return _with_label(table, named[0], scores, options, marks)
+
+
+def _may_be_meant(table: Table, column: str, label: str) -> bool:
+    """Whether a column of two values may hold the labels in place of one with a vague name."""
+    values, right = table[column], (*names.CORRECT, *names.WRONG, names.MARK)
+    if column == label or bare(column) in right or names.decides(column):
+        return False
+    same = names.words(values).equals(names.words(table[label]))
+    return values.nunique() == 2 and _is_label(values) and not same
 
 
 def _named_label(table: Table, label: list[str]) -> list[str]:

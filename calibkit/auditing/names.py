@@ -26,6 +26,7 @@ LABELS = _listed(  # the likelier first
     y_test gt gt_label actual observed obs target targets label labels label_ids y outcome class
     """
 )
+VAGUE = ("y", "class")  # labels, or a coordinate, a product's class: not unasked beside two values
 CORRECT = _listed(
     """correct is_correct iscorrect hit right is_right exact_match acc acc_norm quasi_exact_match
     """
@@ -438,8 +439,12 @@ def runs(table: Any, columns: list[str]) -> list[list[str]]:
 
 
 def area(scores: np.ndarray, of_one: np.ndarray) -> tuple[float, float]:
-    """The area under the ROC curve, and by how many standard errors it lies above one half."""
-    ones, zeros = (np.asarray(scores, float)[np.asarray(of_one, bool) == k] for k in (True, False))
+    """The area under the ROC curve of the scores that there are, and by how many standard errors
+    it lies above one half."""
+    scores, of_one = np.asarray(scores, float), np.asarray(of_one, bool)
+    there = np.isfinite(scores)
+    scores, of_one = scores[there], of_one[there]
+    ones, zeros = scores[of_one], scores[~of_one]
     if not len(ones) or not len(zeros):
         return 0.5, 0.0
     value = metrics.auroc(ones, zeros)

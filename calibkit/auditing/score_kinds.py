@@ -127,6 +127,9 @@ def _one(
     said = names.kind_of(columns)
     if asked in (None, "probs") and (low < -1 or high > 100):
         _demand_whole(matrix, (scores < 0) | (scores > 1), 0.05)
+    beyond = (scores < 0) | (scores > 100)
+    if asked in (None, "probs", "percent") and len(np.unique(scores[beyond])) == 1:
+        _demand_whole(matrix, beyond, 0.3)
     text = f"column {column!r} holds values from {low:.4g} to {high:.4g}"
     if asked is not None and not fits[asked]:
         kind = next(kind for kind in fits if fits[kind])
@@ -141,8 +144,11 @@ def _one(
         return said
     text += f", and is called {CALLED[said]}" if said else ""
     if inside:
-        kind = "percent" if said == "percent" and high > 0 and scores.mean() > 0.5 else "probs"
-        raise Unclear(f"{text}: say --kind {kind}, or --kind {said}", kind=kind)
+        text += f": say --kind probs, or --kind {said}"
+        if said == "percent":
+            both = ((f"{column!r} is {CALLED[kind]}", {"kind": kind}) for kind in ("probs", said))
+            raise Unclear(text, *both, sure=False)
+        raise Unclear(text, kind="probs")
     whole = bool((scores == np.round(scores)).all())
     text += ", which are no probabilities: say what they are, --kind or --scale"
     ways: dict[str, dict] = {}

@@ -150,3 +150,9 @@ def test_every_interval_that_is_printed_covers_in_a_simulation(kind):
                 if intervals.covers(measure, classes, n, 0.95, paired=bool(paired)):
                     least = 0.95 - 0.05 - 3 * (0.95 * 0.05 / 60) ** 0.5
                     assert np.mean(hits) >= least, (name, error, n)
+
+
+def test_an_interval_of_a_mean_holds_the_mean_though_one_row_is_all_of_it():
+    values = torch.eye(100, dtype=torch.float64)[0]
+    low, high = intervals.of_mean(units_of(100), values, 0.999)
+    assert low <= values.mean() + 1e-12 <= high

@@ -347,6 +347,8 @@ def test_votes_are_scores_though_they_are_whole(tmp_path):
     ({"credit": np.where(Y, "good", "bad"), "p": Q}, TWO, "--positive bad --columns-as-named"),
     ({"outcome": np.where(Y, "Ausfall", "kein Ausfall"), "pd": Q}, TWO,
      "--positive 'kein Ausfall'"),
+    ({"class": np.arange(N) // 3 % 2, "prob": Q, "charged_off": Y}, TWO, "--label charged_off"),
+    ({"x": np.arange(N), "y": np.arange(N) % 7, "prob": Q, "tumor": Y}, TWO, "--label tumor"),
     (dict(label=Y3, **scores(names=CODES)), THREE, "--classes 0,1,2"),
     (dict(dx=np.array(["NV", "BCC", "AK"])[Y3], **scores(names=CODES)), THREE,
      "--classes NV,BCC,AK"),
@@ -357,6 +359,23 @@ def test_each_reading_has_a_line_to_copy(columns, truth, words, tmp_path):
     assert words in asked
     found, _ = follow(tmp_path / "asked.csv")
     assert numbers(*probabilities(found)) == pytest.approx(truth.numbers(), abs=1e-9)
+
+
+@pytest.mark.parametrize("mark", [-999, 9999])
+def test_a_mark_among_per_cent_is_no_score(mark, tmp_path):
+    lost = np.arange(N) % 15 == 4
+    csv(bad=np.where(Y, "yes", "no"), pd_pct=np.where(lost, mark, 100 * Q))(tmp_path / "marks.csv")
+    assert f"--missing={mark} and --drop-missing" in question_of(tmp_path / "marks.csv")
+    found, _ = follow(tmp_path / "marks.csv")
+    truth = one(Q[~lost], Y[~lost])
+    assert numbers(*probabilities(found)) == pytest.approx(truth.numbers(), abs=1e-9)
+
+
+def test_low_chances_in_per_cent_have_both_commands(tmp_path):
+    csv(**{"default": Y, "PD (%)": Q / 2})(tmp_path / "low.csv")
+    asked = question_of(tmp_path / "low.csv")
+    assert "--kind percent" in asked.splitlines()[-4]
+    assert "--kind probs" in asked.splitlines()[-2]
 
 
 def test_codes_of_a_weak_model_are_offered_in_the_order_of_the_columns(tmp_path):

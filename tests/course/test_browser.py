@@ -145,6 +145,7 @@ def test_the_page_of_an_audit_looks_names_up_in_the_lists_of_the_command():
         "LABEL_NAMES": set(names.LABELS),
         "CORRECT_NAMES": set(names.CORRECT),
         "WRONG_NAMES": set(names.WRONG),
+        "VAGUE_NAMES": set(names.VAGUE),
         "CONFIDENCE_NAMES": set(names.CONFIDENCES),
         "SCORE_NAMES": set(names.SCORES),
         "PART_WORDS": set(names.PARTS),

@@ -1,6 +1,6 @@
 // Which columns are labels and scores: what the convention takes unasked, and not all of that. What
 // is not clear is asked, with three lists. As calibkit.auditing.columns.
-import { CONFIDENCE_NAMES, CORRECT_NAMES, LABEL_NAMES, SCORE_NAMES, WRONG_NAMES } from "./names.js";
+import { CONFIDENCE_NAMES, CORRECT_NAMES, LABEL_NAMES, SCORE_NAMES, VAGUE_NAMES, WRONG_NAMES } from "./names.js";
 import { ask, unsure } from "./refusals.js";
 import { bare, isMark, isOfParts, judged, wordsIn } from "./names.js";
 import { holdsBinary, holdsFractions, isNumber } from "./table.js";
@@ -43,7 +43,10 @@ function labelAmong(table, groups) {
   const free = table.names.filter((name) => name !== groups && !holdsFractions(table.of(name)));
   const [named, marks] = [LABEL_NAMES, CORRECT_NAMES].map((own) => free.filter((name) => own.has(bare(name))));
   const [one, ...more] = [...named, ...marks];
-  return one && !more.length ? one : ask("Which column holds the labels?", {}, "label", "scores", "positive");
+  // a coordinate, a product's class: not unasked beside a column of two values
+  const vague = VAGUE_NAMES.has(bare(one ?? "")) && free.some((name) => name !== one && !SCORE_NAMES.has(bare(name))
+    && new Set(wordsIn(table.of(name))).size === 2);
+  return one && !more.length && !vague ? one : ask("Which column holds the labels?", {}, "label", "scores", "positive");
 }
 
 // Whether a column is called as scores are, alone or with a label.

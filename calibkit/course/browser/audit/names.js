@@ -6,6 +6,7 @@ const words = (text) => new Set(text.split(/\s+/).filter(Boolean));
 
 export const LABEL_NAMES = words(`gold gold_label ground_truth groundtruth truth true_label true_class label_true true
   y_true y_test gt gt_label actual observed obs target targets label labels label_ids y outcome class`);
+export const VAGUE_NAMES = words(`y class`);
 export const CORRECT_NAMES = words(`correct is_correct iscorrect hit right is_right exact_match acc acc_norm
   quasi_exact_match`);
 export const WRONG_NAMES = words(`wrong is_wrong incorrect is_incorrect error is_error mistake miss`);
