@@ -251,7 +251,7 @@ for name, T in {"as trained": 1.0, "Eve": eves}.items():
     print(f"{name}, T {T:.2f}: {probs.amax(dim=1).mean():.1%} sure, {metrics.accuracy(probs, truth):.1%} right; "
           f"{doctor(probs, truth)}")
 
-# %% tags=["answer", "nbval-check-output"]
+# %% tags=["nbval-check-output"]
 def left_by_eve(run, seed):  # some: 0.3, the noise rate
     held, new = run.predictions["cal"], run.predictions["test"]
     wrong = noise(digits(seed).calibration.labels, some, seed).labels

@@ -238,7 +238,7 @@ print("ECE {:.1%} before, {:.1%} after; accuracy {:.1%} and {:.1%}; AUROC {:.3f}
     *means.ECE, *means.accuracy, *means.AUROC))
 plt.show()
 
-# %% tags=["answer", "nbval-check-output"]
+# %% tags=["nbval-check-output"]
 error = shown.pivot(index="seed", columns="state", values="ECE")
 print(verdicts.judge("T1", "T from 200 images lowers the ECE of new images by at least 10 points",
                      (error["after T"] - error["as trained"]).to_numpy(), expect="below", margin=0.1))

@@ -65,6 +65,14 @@ def test_it_was_executed_in_order_without_errors(lesson):
 
 
 @notebook
+def test_what_is_compared_is_not_folded(lesson):
+    for cell in committed(lesson).cells:
+        tags = set(cell.metadata.get("tags", ()))
+        both = tags & {"nbval-check-output"} and tags & set(folded_outputs.WORDS)
+        assert not both, f"the words over a folded output are compared, too: {cell.source[:60]}"
+
+
+@notebook
 def test_it_compares_its_verdicts_and_no_trained_number_beside_them(lesson):
     """On another processor trained numbers differ in the third digit; what is computed does not."""
     checked = [c for c in lint.code_cells(committed(lesson)) if lint.compared(c)]
