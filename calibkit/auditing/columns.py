@@ -206,8 +206,8 @@ def roles_of(table: Table, options: Options) -> Roles:
 
 def _may_be_meant(table: Table, column: str, label: str) -> bool:
     """Whether a column of two values may hold the labels in place of one with a vague name."""
-    values, right = table[column], (*names.CORRECT, *names.WRONG, names.MARK)
-    if column == label or bare(column) in right or names.decides(column):
+    values, others = table[column], (*names.RECORD, *names.WRONG, *names.SCORES)
+    if column == label or bare(column) in others or names.decides(column):
         return False
     same = names.words(values).equals(names.words(table[label]))
     return values.nunique() == 2 and _is_label(values) and not same

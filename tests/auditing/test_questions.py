@@ -361,6 +361,11 @@ def test_each_reading_has_a_line_to_copy(columns, truth, words, tmp_path):
     assert numbers(*probabilities(found)) == pytest.approx(truth.numbers(), abs=1e-9)
 
 
+def test_decisions_beside_y_are_scores_and_no_labels(tmp_path):
+    csv(y=Y, p=(Q > 0.5).astype(float))(tmp_path / "hard.csv")
+    assert files.read(tmp_path / "hard.csv").note.startswith("labels from 'y', scores from p")
+
+
 @pytest.mark.parametrize("mark", [-999, 9999])
 def test_a_mark_among_per_cent_is_no_score(mark, tmp_path):
     lost = np.arange(N) % 15 == 4
