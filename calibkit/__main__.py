@@ -316,7 +316,7 @@ def _add_audit(commands) -> None:
     what = "columns of scores, parted by commas; p_* for all that begin with p_"
     add.add_argument("--scores", metavar="COLUMN", help=what)
     add.add_argument("--label", metavar="COLUMN", help="of labels, where it is not called so")
-    what = "the label that one column of scores is of; all others are the other class"
+    what = "the label that one column of scores is of, or that says right; all others are the other"
     add.add_argument("--positive", metavar="VALUE", help=what)
     what = "column of predictions, where the score is how sure each of them is"
     add.add_argument("--predicted", metavar="COLUMN", help=what)

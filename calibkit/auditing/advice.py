@@ -161,6 +161,7 @@ THIN = 30  # samples that a bin should hold
 FEW = 1000  # samples that a test set should hold
 NAMED = 8  # groups, or classes, in a warning
 ADVISED = 3  # in the advice
+MOST_LEFT_OUT = 0.1  # of the rows of a file, without a word
 LEAST_AGAIN = 0.01  # of the rows may repeat others without a word
 TOO_NEAR = 0.01  # standard errors of log T: so near to 1 comes by luck once in 125 test sets
 
@@ -178,6 +179,17 @@ def concerns(
             "error. By luck that happens once in 125 times: was the model calibrated on this "
             "very test set? Then every calibration error below is flattered"
         )
+
+
+def left_out(kept: np.ndarray) -> list[str]:
+    """What is said of a file of which many rows were left out. kept: (rows of the file,)."""
+    lost = int((~kept).sum())
+    if lost <= MOST_LEFT_OUT * len(kept):
+        return []
+    return [
+        f"{lost:,} of {len(kept):,} rows are left out, for want of a label or a score: the numbers "
+        f"say nothing of such rows"
+    ]
 
 
 def _thin(rows: Rows, bins: int) -> Iterator[str]:

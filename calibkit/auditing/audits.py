@@ -18,6 +18,7 @@ from calibkit.auditing.advice import (
     Rise,
     advise,
     concerns,
+    left_out,
     not_for_all,
     off,
     repeated,
@@ -309,7 +310,7 @@ def _found(
 ) -> dict[str, Any]:  # fmt: skip
     """What is found beyond the measures. mapped: `binary.Mapped`, or None."""
     from calibkit.auditing import findings  # loads pandas
-    from calibkit.auditing.binary import binary, of_answers
+    from calibkit.auditing.binary import binary, event_rows, of_answers
 
     rows, units, bins, level = before.rows, before.units, before.bins, before.level
     test, power = findings.calibration(rows, units, bins=bins, resamples=TESTS, seed=before.seed)
@@ -318,7 +319,8 @@ def _found(
     if groups is not None:
         codes, of_groups = groups_of(groups, len(rows))
         cooled = None if cooling.misfit else after.rows
-        by_group = findings.groups(rows, cooled, units, codes, of_groups, bins, level)
+        of_event = event_rows(rows) if mapped is not None and not event else None
+        by_group = findings.groups(rows, cooled, units, codes, of_groups, bins, level, of_event)
         kinds["groups"] = torch.from_numpy(codes), of_groups
     if rows.classes > 2:
         kinds["predicted classes"] = rows.predicted, names
@@ -435,4 +437,5 @@ def audit_files(
     chosen |= {key: given.beside[column] for key, column in beside.items()}
     chosen |= {"kind": given.kind, "groups": given.groups, "class_names": given.names}
     report = audit(given.scores, given.labels, **{"name": Path(path).stem} | chosen | options)
-    return replace(report, told="; ".join(filter(None, (given.note, given.offers))))
+    told = "; ".join(filter(None, (given.note, given.offers)))
+    return replace(report, told=told, warnings=(*left_out(given.kept), *report.warnings))

@@ -251,8 +251,9 @@ def _with_label(
             )
     open_ = len(scores) == 1 and options.positive is None
     answers = options.kind == "confidence" or options.predicted is not None or (mark and open_)
-    if open_ and not answers and names.judged(label[0], _class_words(table, label)):
-        raise guesses.right_or_event(table, label, scores[0], options)
+    right = names.right_of(label[0], _class_words(table, label))
+    if open_ and not answers and right:
+        raise guesses.right_or_event(table, label, scores[0], right, options)
     if answers:
         return Roles(label, scores, options.predicted, True)
     confident = bare(scores[0]) in names.CONFIDENCES
@@ -337,7 +338,8 @@ def _singles(table: Table, label: list[str], left: list[str]) -> list[str]:
         decides = parts(column) & (names.DECISIONS | {"y", "output", "outputs", names.MARK})
         if decides and not names.fractional(values) and values.nunique() <= 10:
             continue
-        if bare(column) in names.SCORES or names.class_in(column, words) is not None:
+        plain = "_".join(one for one in bare(column).split("_") if one not in names.CALIBRATED)
+        if plain in names.SCORES or names.class_in(column, words) is not None:
             columns.append(column)
     return columns
 
@@ -477,17 +479,26 @@ def _answers(
     matrix: np.ndarray, words: pd.Series, decided: pd.Series | None, kind: str, options: Options
 ) -> Predictions:
     """Whether each row is right, and the confidence of it: the largest of several scores."""
-    if decided is None:
+    note = "judged by whether the prediction is right"
+    if decided is None and options.positive is not None:
+        others = sorted(set(words) - {options.positive})
+        right = (words == options.positive).to_numpy()
+        note += f", which {options.positive} says, and {' and '.join(others)} not"
+        if not right.any():
+            raise ValueError(f"--positive must be one of {others[:8]}, got {options.positive!r}")
+    elif decided is None:
         folded = words.str.casefold()
         unknown = sorted(set(folded) - {*names.POSITIVE, *names.NEGATIVE})
         if len(unknown) == 1 and folded.nunique() == 3:
             mark = words[folded == unknown[0]].iloc[0]
             why = f"labels must say whether a row is right, and are {words.unique().tolist()}"
-            raise guesses.marked(Unclear(why), mark, matrix, {})
+            said = [{"positive": w} for w in words.unique() if w.casefold() in names.POSITIVE]
+            wrong = [(f"{mark} counts as wrong", how) for how in said]
+            raise guesses.marked(Unclear(why, *wrong), mark, matrix, {})
         if unknown:
             raise ValueError(
                 f"labels must say whether a row is right, by 0 and 1 or yes and no, got "
-                f"{unknown[:4]}; name another column with --label"
+                f"{unknown[:4]}; say which of them does with --positive, or name another --label"
             )
         right = folded.isin(names.POSITIVE).to_numpy()
     else:
@@ -502,7 +513,7 @@ def _answers(
         )
     return Predictions(
         np.asarray(matrix, np.float64).max(1), right.astype(np.int64), "confidence",
-        names=["wrong", "right"], note="judged by whether the prediction is right",
+        names=["wrong", "right"], note=note,
     )  # fmt: skip
 
 

@@ -204,9 +204,11 @@ def _p_of(rows: Rows, units: Units, mine: Tensor) -> float:
 
 def groups(
     rows: Rows, cooled: Rows | None, units: Units, codes: np.ndarray, names: Sequence[str],
-    bins: int, level: float,
+    bins: int, level: float, event: Rows | None = None,
 ) -> pd.DataFrame:  # fmt: skip
     """A row a group: samples, accuracy, mean confidence, gap with its interval, ECE, p and flag.
+
+    event: of a binary model `binary.event_rows`, for the mean score less the share with the event.
 
     cooled: the rows with their temperatures, for the gap that is left with its interval; None where
     no temperature fits, and these columns are NaN. No row's temperature knows its own label, so
@@ -219,6 +221,9 @@ def groups(
     table.insert(0, "name", list(names))
     table["p"] = _surprise(rows, units, which, len(names))
     table["flag"] = np.where(table["p"] < ALPHA / len(names), "off", "")
+    if event is not None:
+        gaps = [_gap(event, units.part(mine), mine, level) for mine in members]
+        table[["event_gap", "event_low", "event_high"]] = gaps
     return table
 
 

@@ -71,7 +71,8 @@ def search(
         for rank, own, evidence, _ in fits:
             odd = not all(parts(c) & names.KINDS["probs"] for c in own)
             odd = bare(own[0]) not in USUAL if len(own) == 1 else odd
-            order = (rank, decides, usual, odd, -evidence, place)
+            beside = bool(parts(own[0]) & names.CALIBRATED)
+            order = (rank, decides, usual, odd + beside, -evidence, place)
             found.append(Fit(any(fit[3] for fit in fits), order, label, own, evidence))
     return sorted(found)
 
@@ -93,7 +94,8 @@ def _fit(
         hits = float(pairs[linear_sum_assignment(pairs, maximize=True)].sum() / len(mine))
         return hits, hits == 1.0 and len(mine) >= FEW
     events = [names.words(table[c]).to_numpy()[good] == mine for c in decisions(table, label, own)]
-    events += [mine == values[1]] if len(values) == 2 else []
+    right = values[1] if len(values) == 2 else names.right_of(label[0], values)
+    events += [mine == right] if right else []
     if not events:
         return None
     areas = [area(matrix[:, 0], event) for event in events]
@@ -256,7 +258,8 @@ def of_what(
     mark = names.mark_of(values) if len(values) == 3 and not event else None
     if mark:
         one = [v for v in values if v.casefold() in names.POSITIVE and mark == "-1"]
-        ways = [(f"{score!r} is of {v!r} of three", more | {"positive": v}) for v in one]
+        rest = " and ".join(v for v in values if v not in one)
+        ways = [(f"{rest} are both not {v!r}", more | {"positive": v}) for v in one]
         return marked(Unclear(why, *ways), mark, own, more)
     best, ways = meaning(table, score, label, able), []
     sides = sorted((area(own, (words == value).to_numpy()), value) for value in values)
@@ -301,22 +304,34 @@ def right_or_class(mark: str, own: list[str]) -> Unclear:
     return Unclear(why, *ways, sure=len(own) > 2)
 
 
-def right_or_event(table: Any, label: list[str], score: str, options: Options) -> Unclear:
-    """The question whether labels say which answers are right, or are the classes of a score."""
-    values = sorted(set(words_of(table, label).dropna()))
-    said = next(value for value in values if value.casefold() in names.POSITIVE)
+def right_or_event(
+    table: Any, label: list[str], score: str, said: str, options: Options
+) -> Unclear:
+    """The question whether labels say which answers are right, or are the classes of a score.
+
+    said: the label that says right.
+    """
     why = (
         f"{label[0]!r} may say which answers are right, of which {score!r} is the confidence: "
         f"--kind confidence; else say with --positive of which label {score!r} is the probability"
     )
-    right: dict[str, Any] = {"label": label, "scores": [score], "kind": "confidence"}
-    right |= {"scale": 100.0} if options.kind == "percent" else {}
-    how = (f"{label[0]!r} says which answers are right", right)
-    if parts(score) & names.SURE and said.casefold() in names.RIGHT:
-        return Unclear(why, how)
-    event = {"label": label, "scores": [score], "positive": said}
-    words = f"{score!r} is the probability of {said!r}"
-    return Unclear(why, (words, event), how, sure=bool(parts(score) & names.SURE))
+    both: dict[str, Any] = {"label": label, "scores": [score]}
+    right = both | {"kind": "confidence"} | ({"scale": 100.0} if options.kind == "percent" else {})
+    words, sure = f"{label[0]!r} says which answers are right", bool(parts(score) & names.SURE)
+    ways = [(words, right)]
+    if said.casefold() not in names.POSITIVE:  # a letter
+        words, right = f"{words} by {said}", right | {"positive": said}
+        rest = [v for v in set(words_of(table, label).dropna()) if v.casefold() == "c"]
+        ways = [(f"{words}, and C counts as wrong" if rest else words, right)]
+        left_out = {"missing": "".join(rest), "drop_missing": True}
+        ways += [(f"{words}, and C, not attempted, is left out", right | left_out)] if rest else []
+        why += f", or in Python: table['correct'] = table[{label[0]!r}] == {said!r}"
+        sure = sure and not rest
+    if not (parts(score) & names.SURE and said.casefold() in (*names.RIGHT, "a")):
+        ways.insert(0, (f"{score!r} is the probability of {said!r}", both | {"positive": said}))
+    for column in decisions(table, label, [score])[:1]:
+        ways.append((f"{score!r} is the confidence of {column!r}", both | {"predicted": column}))
+    return Unclear(why, *ways, sure=sure)
 
 
 def marked(asked: Unclear, mark: str | None, scores: np.ndarray, more: dict) -> Unclear:

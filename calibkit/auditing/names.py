@@ -54,6 +54,8 @@ PARTS = _set(  # words that stand beside the class in the name of its scores
     logprobs log y class label pct percent output out cats
     """
 )
+CALIBRATED = _set("cal calib calibrated")  # beside the scores as they are
+PARTS |= CALIBRATED
 DECISIONS = _set(
     """pred preds predict predicted prediction predictions decision yhat hat argmax response
     guess scored into
@@ -77,6 +79,7 @@ JUDGED = _set(  # of columns that say, by two words, whether an answer is right
     correctness accuracy acc em right match matched pass passed solved success hit
     """
 )
+LETTERS = {"a", "b", "c"}  # of a grader: correct, incorrect, not attempted
 RIGHT = ("correct", "right", "pass", "passed", "c")  # words of that which are hardly a class
 POSITIVE = ("1", "yes", "true", "positive", "pos", "y", "t", "+1", "+", *RIGHT)
 WRONGLY = ("incorrect", "wrong", "fail", "failed", "i")
@@ -137,16 +140,23 @@ def mark_of(values: Iterable[str]) -> str | None:
     return able[0] if len(able) == 1 and len(values) > 2 else None
 
 
-def judged(label: str, values: Iterable[str]) -> bool:
-    """Whether labels say right or wrong: by words such as pass and fail, or by the column's name.
+def right_of(label: str, values: Iterable[str]) -> str | None:
+    """The one of some labels that says right: by words such as pass and fail, or where the column
+    is called so.
 
-    >>> judged("y", ["pass", "fail"]), judged("judge", ["yes", "no"]), judged("y", ["yes", "no"])
-    (True, True, False)
+    >>> right_of("y", ["pass", "fail"]), right_of("judge", ["yes", "no"])
+    ('pass', 'yes')
+    >>> right_of("grade", ["A", "B", "C"]), right_of("y", ["yes", "no"])
+    ('A', None)
     """
-    folded = {value.casefold() for value in values}
-    pairs = list(zip(POSITIVE, NEGATIVE, strict=True))
-    said = [yes for yes, no in pairs if {yes, no} <= folded] if len(folded) <= 3 else []
-    return any(yes in RIGHT or parts(label) & JUDGED for yes in said)
+    folded = {value.casefold(): value for value in values}
+    if len(folded) > 3:
+        return None
+    called, pairs = parts(label) & JUDGED, zip(POSITIVE, NEGATIVE, strict=True)
+    said = [yes for yes, no in pairs if {yes, no} <= set(folded) and (called or yes in RIGHT)]
+    if called and {"a", "b"} <= set(folded) <= LETTERS:
+        said.append("a")
+    return folded[said[0]] if said else None
 
 
 def kind_of(columns: Iterable[str]) -> str | None:

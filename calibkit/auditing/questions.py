@@ -23,8 +23,8 @@ class Options:
 
     label: the column of labels, or the columns of 0 and 1 of which one is 1 in every row.
     scores: the columns of scores; p_* are all that begin with p_.
-    positive: the label that one column of scores is of. predicted: the column of which one score
-        is the confidence.
+    positive: the label that one column of scores is of; of kind "confidence" the one that says
+        right. predicted: the column of which one score is the confidence.
     classes: the labels that the columns of scores stand for, in the order of these columns; beside
         `predicted`, prediction=label pairs. first_class: they are numbers, from this one on.
     kind: what scores are, one of `KINDS`; of "confidence" the labels say whether a row is right.

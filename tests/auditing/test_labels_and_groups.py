@@ -90,3 +90,41 @@ def test_units_are_worth_as_many_equal_ones():
     assert units_of(40, weights=[3.0] * 40).worth == 40
     assert units_of(40, clusters=np.arange(40) // 4).worth == 10
     assert units_of(4, weights=[3.0, 1.0, 1.0, 1.0]).worth == 3  # 36 / 12
+
+
+def test_groups_of_a_binary_model_have_the_gap_of_the_event():
+    random = np.random.default_rng(4)
+    said, site = random.random(600), random.choice(["north", "south"], 600)
+    came = (random.random(600) < 0.5 * said + 0.2 * (site == "south")).astype(int)
+    found = calibkit.audit(probs=said, labels=came, groups=site)
+    for group in found.groups.itertuples():
+        off = said[site == group.name] - came[site == group.name]
+        assert group.event_gap == pytest.approx(off.mean())
+        assert group.event_low < off.mean() < group.event_high
+        assert group.event_high - group.event_low == pytest.approx(
+            2 * 1.96 * off.std() / len(off) ** 0.5, rel=0.02
+        )
+    assert "gap of the event" in found.html()
+    three = calibkit.audit(random.normal(size=(600, 3)), came, groups=site)
+    assert "event_gap" not in three.groups
+    assert "gap of the event" not in three.html()
+
+
+@pytest.mark.parametrize(("lost", "said"), [(20, False), (21, True)])
+def test_many_rows_that_are_left_out_are_told_with_both_numbers(lost, said, tmp_path):
+    random = np.random.default_rng(5)
+    scores = random.random(200)
+    table = pd.DataFrame({"label": (random.random(200) < scores).astype(int), "p": scores})
+    table.loc[: lost - 1, "p"] = np.nan
+    table.to_csv(tmp_path / "gaps.csv", index=False)
+    report = auditing.audit_files(tmp_path / "gaps.csv", drop_missing=True)
+    words = f"{lost} of 200 rows are left out, for want of a label or a score"
+    assert (words in str(report), words in report.html()) == (said, said)
+
+
+def test_the_brier_score_of_hits_is_twice_the_mean_square_and_the_page_says_so():
+    said, hit = np.linspace(0.05, 0.95, 400), np.arange(400) % 3 > 0
+    found = calibkit.audit(said, hit.astype(int), kind="confidence")
+    assert found.measures["brier"].value == pytest.approx(2 * ((said - hit) ** 2).mean())
+    assert "Brier score: summed over right and wrong, twice the mean of" in found.html()
+    assert "Brier score: summed" not in calibkit.audit(np.eye(3)[hit * 1] + 1.0, hit * 1).html()

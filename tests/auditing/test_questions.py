@@ -467,6 +467,67 @@ def test_the_event_is_that_of_the_columns_name_wherever_it_stands(columns, tmp_p
     assert found.names[1] in ("1", "yes")
 
 
+def commands_of(path) -> list[tuple[float, float, float]]:
+    """The numbers that each command of the question about a file gives, the likeliest first."""
+    with pytest.raises(Question) as asked:
+        files.read(path)
+    options = [
+        {k: v for k, v in vars(way.options).items() if v not in (None, False, ())}
+        for way in asked.value.ways
+    ]
+    return [numbers(*probabilities(files.read(path, **one))) for one in options]
+
+
+ATTEMPTED = np.arange(N) % 8 != 3
+
+
+@pytest.mark.parametrize("words", ["ABC", ["CORRECT", "INCORRECT", "NOT_ATTEMPTED"]])
+def test_an_answer_that_was_not_attempted_is_left_out_or_counts_as_wrong(words, tmp_path):
+    right, wrong, none = words
+    grade = np.where(ATTEMPTED, np.where(HITS.labels, right, wrong), none)
+    csv(question="q", answer=range(N), confidence=TOP, grade=grade)(tmp_path / "simple.csv")
+    attempted = one(TOP[ATTEMPTED], HITS.labels[ATTEMPTED], True)
+    every = one(TOP, HITS.labels * ATTEMPTED, True)
+    assert "the file does not say" in question_of(tmp_path / "simple.csv")
+    truths = [truth.numbers() for truth in (attempted, every)]
+    assert commands_of(tmp_path / "simple.csv") == list(map(pytest.approx, truths))
+
+
+def test_letters_of_a_grader_are_right_and_wrong_or_classes_that_are_predicted(tmp_path):
+    grade = np.where(HITS.labels, "A", "B")
+    csv(confidence=TOP, grade=grade)(tmp_path / "graded.csv")
+    (found,) = commands_of(tmp_path / "graded.csv")
+    assert found == pytest.approx(HITS.numbers())
+    letters = np.array(list("ABC"))  # of eggs
+    csv(confidence=TOP, grade=letters[Y3], predicted=letters[BEST])(tmp_path / "eggs.csv")
+    found, *_ = commands_of(tmp_path / "eggs.csv")
+    assert found == pytest.approx(HITS.numbers())
+    with pytest.raises(ValueError, match=r"with --positive, or name another --label"):
+        files.read(tmp_path / "eggs.csv", label="grade", scores="confidence", kind="confidence")
+    with pytest.raises(ValueError, match=r"--positive must be one of \['A', 'B'\], got 'Z'"):
+        files.read(tmp_path / "graded.csv", label="grade", kind="confidence", positive="Z")
+
+
+@pytest.mark.parametrize("columns", [
+    {"p0": 1 - Q, "p1": Q, "cal_p0": 0.6 - 0.2 * Q, "cal_p1": 0.4 + 0.2 * Q},
+    {"prob": Q, "calibrated_prob": 0.4 + 0.2 * Q},
+])  # fmt: skip
+def test_calibrated_scores_beside_others_are_offered(columns, tmp_path):
+    csv(predict=DECIDED, **columns, bad=Y)(tmp_path / "both.csv")
+    truths = [one(of, Y).numbers() for of in (Q, 0.4 + 0.2 * Q)]
+    assert commands_of(tmp_path / "both.csv") == list(map(pytest.approx, truths))
+
+
+def test_unsure_labels_are_left_out_or_are_not_the_event(tmp_path):
+    sure, seen = np.arange(N) % 7 != 3, np.arange(N) % 9 != 5
+    labels = np.where(seen, np.where(sure, Y, -1).astype(object), "")
+    csv(Path=range(N), Edema=labels, Edema_prob=Q)(tmp_path / "xrays.csv")
+    assert "-1 and 0 are both not '1'" in question_of(tmp_path / "xrays.csv")
+    known = one(Q[sure & seen], Y[sure & seen]), one(Q[seen], (Y * sure)[seen])
+    truths = [truth.numbers() for truth in known]
+    assert commands_of(tmp_path / "xrays.csv") == list(map(pytest.approx, truths))
+
+
 def test_no_command_is_printed_twice(tmp_path):
     path = tmp_path / "judged.csv"
     verdict = np.where(HITS.labels, "CORRECT", "INCORRECT")

@@ -305,6 +305,18 @@ def test_the_costs_of_decisions_are_those_of_the_command(scripts, tmp_path, cost
     assert "costs" not in without["binary"]
 
 
+def test_groups_of_an_event_and_rows_left_out_are_told_as_by_the_command(scripts, tmp_path):
+    table = pd.read_csv(binary(tmp_path / "binary.csv", n=900))
+    table["site"] = np.resize(["north", "south", "east"], 900)
+    table.loc[:120, "y_prob"] = np.nan
+    table.to_csv(tmp_path / "binary.csv", index=False)
+    options = {"groups": "site", "drop_missing": True}
+    mine, theirs = numbers_of_both(scripts, tmp_path / "binary.csv", options)
+    assert max(off for _, off in differences(theirs, mine)) < 1e-6
+    assert mine["warnings"][0].startswith("121 of 900 rows are left out")
+    assert {"event_gap", "event_low", "event_high"} <= set(mine["groups"][0])
+
+
 def answers(file, right=0.8, n=1500):
     """Confidences in answers, and whether these are right, as JSON lines; too sure by half."""
     random = np.random.default_rng(2)

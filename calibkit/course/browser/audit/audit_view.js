@@ -19,7 +19,7 @@ export function showAudit({ numbers, told, ofHits, means, cooled, risk }, comman
   at("test").innerHTML = '<p class="note">Drawing 1,000 samples of a calibrated model …</p>';
   at("rest").innerHTML = [
     binary ? `<section id="event">${eventSection(numbers, misfit)}</section>` : "",
-    measuresSection(numbers), temperatureSection(numbers, means, ofHits),
+    measuresSection(numbers, ofHits), temperatureSection(numbers, means, ofHits),
     ofHits ? "" : classSection(numbers),
     groups ? groupSection(numbers) + '<div class="picture wide" id="picture-gaps"></div>' : "",
     coverageSection(numbers), mistakeSection(numbers), methodSection(numbers, command),

@@ -33,7 +33,8 @@ export function audit(given, file, trust) {
   const gain = after.less(before);
   const kinds = { ...(given.groups && { groups: groupsOf(given.groups) }),
     ...(classes > 2 && { "predicted classes": { names, which: before.rows.predicted } }) };
-  const groups = given.groups && groupTable(before.rows, cooling.misfit ? null : cooled, kinds.groups);
+  const left = cooling.misfit ? null : cooled, ofEvent = binary?.measured.rows;
+  const groups = given.groups && groupTable(before.rows, left, kinds.groups, ofEvent);
   const ofClasses = classTable(before.rows, names);
   const rise = (name, mine, theirs) =>
     ({ name, value: mine.values.ece - theirs.values.ece, error: mine.errorOfRise(theirs) });
@@ -47,7 +48,7 @@ export function audit(given, file, trust) {
   return {
     name: file.replace(/\.[^.]*$/, ""), names, told: given.told, bins: BINS, fileRows: given.rows,
     before, after, cooling, gain, binary, deferral, groups, event,
-    warnings: [...off(groups, event ? null : ofClasses), ...repeated(scores, before.rows),
+    warnings: [...given.leftOut, ...off(groups, event ? null : ofClasses), ...repeated(scores, before.rows),
       ...concerns(before, cooling, event)],
     advice, classes: ofClasses, coverage: coverageTable(before.rows, before.aurc.curve),
     mistakes: surestMistakes(before.rows, names),

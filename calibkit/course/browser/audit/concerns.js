@@ -54,7 +54,8 @@ export function off(groups, classes) {
     const some = table.filter(({ flag }) => flag.includes("off")).sort(furthestFirst);
     const most = kind !== "groups" && 2 * some.length >= table.length ? ADVISED : NAMED;
     if (some.length) {
-      found.push(`${some.length} of ${grouped(table.length)} ${kind} are off by more than luck explains: ${named(some, most)}`);
+      const share = `${some.length} of ${grouped(table.length)} ${kind}`;
+      found.push(`${share} are off by more than luck explains: ${named(some, most)}`);
     }
   }
   return found;

@@ -51,6 +51,11 @@ function gapOf({ confidence, correct }) {
   return { gap: meanOf(gaps), low: Math.max(low, -1), high: Math.min(high, 1) };
 }
 
+function gapOfEvent(rows) {
+  const { gap, low, high } = gapOf(rows);
+  return { event_gap: gap, event_low: low, event_high: high };
+}
+
 // The names of the groups of a column, in order, and which one each row is of.
 export function groupsOf(column) {
   const words = column.places().map((row) => (column.lacks(row) ? "missing" : column.text(row)));
@@ -63,13 +68,14 @@ export function groupsOf(column) {
 }
 
 // A row a group: samples, accuracy, mean confidence, gap with its interval, ECE, p and flag; cooled: the rows with their
-// temperatures, for the gap that is left, or null where none fits.
-export function groupTable(rows, cooled, { names, which }) {
+// temperatures, for the gap that is left, or null where none fits; event: of a binary model its eventRows, or null.
+export function groupTable(rows, cooled, { names, which }, event) {
   return members(which, names.length).map((mine, k) => {
     const of = part(rows, mine), left = cooled === null ? { gap: NaN, low: NaN, high: NaN } : gapOf(part(cooled, mine));
     const p = pOfHits(of.confidence, of.correct), flag = p < ALPHA_OF_ALL / names.length ? "off" : "";
     return { name: names[k], samples: mine.length, accuracy: meanOf(of.correct), said: meanOf(of.confidence), ...gapOf(of),
-      gap_left: left.gap, low_left: left.low, high_left: left.high, ece: eceOf(reliability(of)), p, flag };
+      gap_left: left.gap, low_left: left.low, high_left: left.high, ece: eceOf(reliability(of)), p, flag,
+      ...(event && gapOfEvent(part(event, mine))) };
   });
 }
 

@@ -18,9 +18,9 @@ export const SCORE_NAMES = words(`p prob probs proba probability probabilities s
   y_proba y_score y_probs p_hat phat pd risk logit logits pred_proba predict_proba decision_function logprob log_prob
   logprobs prob_pct percent pct output outputs y_logit y_pred pred preds prediction predictions predicted y_hat
   yhat`);
-export const PART_WORDS = words(`cats class conf confidence confidences label log logit logits logprob logprobs out
-  output p pct percent pred predicted prediction predictions preds prob proba probabilities probability probs score
-  scored scores sigmoid softmax y`);
+export const PART_WORDS = words(`cal calib calibrated cats class conf confidence confidences label log logit logits
+  logprob logprobs out output p pct percent pred predicted prediction predictions preds prob proba probabilities
+  probability probs score scored scores sigmoid softmax y`);
 const STATED_KINDS = {
   percent: words("% pct percent percentage"),
   logprobs: words("logp logprob logprobs"),
@@ -79,8 +79,9 @@ export function knownPositive(labels) {
 // Whether labels say right or wrong: by words such as pass and fail, or by the column's name.
 export function judged(name, labels) {
   const low = new Set(labels.map(folded)), named = partsOf(name).some((part) => JUDGED.has(part));
-  return low.size <= 3 && POSITIVE.some((yes, place) => low.has(yes) && low.has(NEGATIVE[place])
-    && (named || RIGHT.includes(yes)));
+  const letters = named && low.has("a") && low.has("b") && (low.size === 2 || low.has("c")); // of a grader
+  return low.size <= 3 && (letters || POSITIVE.some((yes, place) => low.has(yes) && low.has(NEGATIVE[place])
+    && (named || RIGHT.includes(yes))));
 }
 
 // Whether of two classes the first is the event: 1 before 0, yes before no, 2 before 1.

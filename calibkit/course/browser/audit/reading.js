@@ -9,7 +9,7 @@ import { ask, refuse, unsure } from "./refusals.js";
 import { checkClasses, checkOne } from "./checks.js";
 import { contentOf, sumsTo } from "./content.js";
 import { chosen } from "./choosing.js";
-import { inOrder, quoted } from "./python_words.js";
+import { grouped, inOrder, quoted } from "./python_words.js";
 
 const KIND_WORDS = { logits: "logits", percent: "per cent, divided by 100" };
 const NO_LABEL = -100;
@@ -31,8 +31,13 @@ export function read(table, asked) {
   const groups = asked.groups === null ? null : part.of(asked.groups);
   const kind = found.answers ? "confidence" : scored === "logits" ? "logits" : "probs";
   return { scores, classes: columns.length, labels: of.labels, kind, scored, names: of.names, groups, costs: asked.costs,
-    label: found.label, told: told.filter(Boolean).join("; "), rows: Uint32Array.from(rows) };
+    label: found.label, leftOut: leftOut(lost, table.length), told: told.filter(Boolean).join("; "),
+    rows: Uint32Array.from(rows) };
 }
+
+// What is said of a file of which many rows were left out.
+const leftOut = (lost, n) => (lost <= 0.1 * n ? [] : [`${grouped(lost)} of ${grouped(n)} rows are left out, for want of a `
+  + "label or a score: the numbers say nothing of such rows"]);
 
 function toldOf(table, found, asked) {
   const unused = table.names.filter((name) => ![...found.scores, found.label, asked.groups].includes(name));

@@ -58,8 +58,9 @@ ${pValue(test.p_value_z)}). <strong>${verdict}</strong></p><p>${reach}</p>`
       power.map(({ overconfidence, found }) => [points(overconfidence), percent(found, 0)]));
 }
 
-export function measuresSection({ measures, temperature }) {
-  const fits = !temperature.misfit;
+export function measuresSection({ measures, temperature, class_names: classes }, ofHits) {
+  const fits = !temperature.misfit, what = ofHits ? "right and wrong, twice the mean of (confidence − hit)²"
+    : "both classes, twice the mean of (p − y)²";
   return `<h2>Every measure with its interval</h2>
 <p>Below a value stands its 95 % interval; differences are paired, sample by sample, and bold where the interval leaves
 0 out. Measures marked * have an interval that the command draws at random; this page leaves it out. Smooth ECE and MCE
@@ -68,7 +69,7 @@ have none that covers as often as it says.</p>`
       compared(measures, fits ? temperature.measures : null, temperature.gain))
     + `<p class="note">Signed gap: mean confidence less accuracy. Adaptive: bins of equal counts. Debiased: the root of a
 mean square, to be compared with itself alone. Smooth: without bins. MCE: the worst bin. AURC: the share of wrong answers,
-in the mean over all coverages.</p>`;
+in the mean over all coverages.${classes.length === 2 ? ` Brier score: summed over ${what}.` : ""}</p>`;
 }
 
 // means: what the temperature says of the model; ofHits: whether the scores are confidences in answers.

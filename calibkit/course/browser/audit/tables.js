@@ -22,21 +22,23 @@ are rare: fewer than 10 samples, or than a quarter of an equal share; little can
 of the samples predicted as it.</p>`;
 }
 
-export function groupSection({ groups, temperature }) {
+export function groupSection({ groups, temperature, binary }) {
   const off = groups.filter(({ flag }) => flag === "off").map(({ name }) => escaped(name));
   const verdict = off.length ? `Off by more than luck (5 % in all groups together): ${off.join(", ")}.`
     : "No group is off by more than luck explains.";
   const gapOf = (gap, low, high) => cell("gap", { value: gap, interval: low === null ? null : [low, high] }, true);
   const fits = !temperature.misfit;
+  const event = binary ? ` Gap of the event: mean probability of ${escaped(binary.event)} less the share of it.` : "";
   const left = fits ? "One temperature for all moves the gaps of all groups in the same direction. " : "";
   return `<h2>Group by group</h2><p>A model that is calibrated on the whole may be over-confident on one group and
 under-confident on another. ${verdict}</p>`
-    + table("Groups", ["group", "samples", "accuracy", "gap", ...(fits ? ["gap with temperature"] : []), "ECE", "note"],
+    + table("Groups", ["group", "samples", "accuracy", "gap", ...(fits ? ["gap with temperature"] : []),
+      ...(binary ? ["gap of the event"] : []), "ECE", "note"],
       groups.map((row) => [escaped(row.name), count(row.samples), percent(row.accuracy),
         gapOf(row.gap, row.low, row.high), ...(fits ? [gapOf(row.gap_left, row.low_left, row.high_left)] : []),
-        number("ece", row.ece), row.flag]))
-    + `<p class="note">Below each gap stands its 95 % interval. ${left}The ECE of a small group is large by luck alone;
-compare gaps.</p>`;
+        ...(binary ? [gapOf(row.event_gap, row.event_low, row.event_high)] : []), number("ece", row.ece), row.flag]))
+    + `<p class="note">Below each gap stands its 95 % interval.${event} ${left}The ECE of a small group is large by luck
+alone; compare gaps.</p>`;
 }
 
 export function coverageSection({ coverage, deferral, temperature, measures: { aurc } }) {
