@@ -83,6 +83,7 @@ def execute(notebook, *, parameters: Mapping[str, Any] | None = None, cwd: Path,
             request_save_on_cell_execute=scale != "smoke",
             execution_timeout=CELL_LIMITS.get(scale),
             kernel_name=KERNEL["name"],
+            shutdown_kernel="immediate",  # to be asked first costs 1 s
             cwd=str(cwd),
             progress_bar=False,
         )

@@ -20,7 +20,7 @@ def trial(
 ) -> training.Trial:
     """A network of two hidden layers of 256 units, scored on `train`, `cal` and `test`.
 
-    longer: how many times the epochs of `size`. The first 2,000 test images are watched as `film`.
+    longer: how many times the epochs of `size`.
     """
     train, cal, test = soft_targets.digits(size, seed)
     return training.trial(
@@ -28,7 +28,6 @@ def trial(
         train,
         {"train": train, "cal": cal, "test": test},
         seed=seed,
-        watch={"film": test[:2000]},
         loss=functools.partial(losses.focal, gamma=gamma),
         weight_decay=decay,
         epochs=longer * size.epochs,
