@@ -10,6 +10,7 @@ import os
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from calibkit import __version__
 
@@ -174,7 +175,8 @@ def _audit(options) -> int:
         _demand_writable(Path(options.json), "--json")
     limits = dict(map(_limit, options.fail_above))
     auditing.demand_measures(limits)
-    chosen = {key: value for key in AUDIT if (value := getattr(options, key)) not in (None, False)}
+    asked = {name: value for name, value in vars(options).items() if name not in NOT_OF_THE_AUDIT}
+    chosen = {name: value for name, value in asked.items() if value not in (None, False)}
     try:
         audit = auditing.audit_files(options.file, **chosen)
     except auditing.Question as question:
@@ -191,19 +193,7 @@ def _audit(options) -> int:
     return 1 if failed else 0
 
 
-CHECKS = {  # what one takes upon oneself
-    "--joined-lines": "the lines that quotation marks join are one row",
-    "--labels-are-true": "the labels are the truth, though they are what the scores say everywhere",
-    "--rows-are-samples": "each row is a sample, though scores of equal values elsewhere sum to 1",
-    "--sorted-classes": "columns of scores are classes, though sorted in every row",
-    "--columns-as-named": "columns are as they are named, though another order fits much better",
-}
-AUDIT = (
-    *("label", "groups", "labels", "calibration", "other", "name", "kind", "bins", "scores"),
-    *("positive", "first_class", "classes", "predicted", "columns", "missing", "drop_missing"),
-    *("clusters", "weights", "costs", "scale", "encoding", "plain_quotes", "joined_lines"),
-    *("labels_are_true", "rows_are_samples", "sorted_classes", "columns_as_named"),
-)
+NOT_OF_THE_AUDIT = {"file", "target", "json", "fail_above", "command", "takes_more", "more"}
 
 
 def _besides(options) -> list[str]:
@@ -307,57 +297,63 @@ answers of a language model have a line each, how sure it was and whether it was
 """
 
 
+OPTIONS = """\
+--scores COLUMN       columns of scores, parted by commas; p_* for all that begin with p_
+--label COLUMN        of labels, where it is not called so
+--positive VALUE      the label that one column of scores is of, or that says right; all others \
+are the other
+--predicted COLUMN    column of predictions, where the score is how sure each of them is
+--first-class N       the number of the first class, where labels do not count from 0
+--classes NAME,NAME   the labels of the columns of scores, in the order of these columns
+--kind KIND           what the scores are
+--columns NAME,NAME   names of the columns of a text that has no header
+--missing VALUE       what stands for no value, such as --missing=-999
+--drop-missing        leave out rows without a label or a finite score
+--labels FILE         a file of the labels alone, such as .npy
+--scale N             what scores are divided by, such as 10 for a confidence from 1 to 10
+--encoding NAME       of a text that is not UTF-8
+--plain-quotes        quotation marks are characters of the texts
+--joined-lines        the lines that quotation marks join are one row
+--labels-are-true     the labels are the truth, though they are what the scores say everywhere
+--rows-are-samples    each row is a sample, though scores of equal values elsewhere sum to 1
+--sorted-classes      columns of scores are classes, though sorted in every row
+--columns-as-named    columns are as they are named, though another order fits much better
+--groups COLUMN       by which to judge group by group
+--cluster COLUMN      rows of one value belong together, such as those of one patient
+--weights COLUMN      how much each row counts; repetition makes nothing surer
+--calibration FILE    data to fit the temperature on
+--other FILE          a second model on the same rows
+--costs COST          of a binary model, what a false alarm and a miss cost, such as 1 20; of \
+answers, what looking one up and acting on a wrong one cost
+--name NAME           name of the model; default: of the file
+--bins BINS           bins of equal width; default: 15
+--target TARGET       the page; default: audit.html
+--json FILE           write the page's numbers, too
+--fail-above MEASURE=LIMIT  end with 1 where a measure is above its limit, such as ece=.05 or \
+gap=.02; repeatable
+"""
+KINDS = ("probs", "logits", "percent", "logprobs", "confidence", "auto")
+READ: dict[str, dict[str, Any]] = {  # how these are read; the others are texts, or switches
+    **{"--first-class": {"type": int}, "--scale": {"type": float}, "--bins": {"type": int}},
+    "--kind": {"choices": KINDS, "metavar": None},
+    "--cluster": {"dest": "clusters"},
+    "--costs": {"nargs": 2, "type": float, "metavar": ("ALARM", "MISS")},
+    "--target": {"default": "audit.html"},
+    "--fail-above": {"action": "append", "default": []},
+}
+
+
 def _add_audit(commands) -> None:
     usage = "%(prog)s FILE [OPTION ...], such as audit predictions.csv; --help lists the options"
     add = commands.add_parser("audit", usage=usage, epilog=EXAMPLE)
     add.set_defaults(command=_audit)
     forms = ".csv, .tsv, .txt, .parquet, .feather, .jsonl, .npz, .npy or .pt"
     add.add_argument("file", metavar="FILE", help=f"predictions: {forms}")
-    what = "columns of scores, parted by commas; p_* for all that begin with p_"
-    add.add_argument("--scores", metavar="COLUMN", help=what)
-    add.add_argument("--label", metavar="COLUMN", help="of labels, where it is not called so")
-    what = "the label that one column of scores is of, or that says right; all others are the other"
-    add.add_argument("--positive", metavar="VALUE", help=what)
-    what = "column of predictions, where the score is how sure each of them is"
-    add.add_argument("--predicted", metavar="COLUMN", help=what)
-    what = "the number of the first class, where labels do not count from 0"
-    add.add_argument("--first-class", type=int, metavar="N", help=what)
-    what = "the labels of the columns of scores, in the order of these columns"
-    add.add_argument("--classes", metavar="NAME,NAME", help=what)
-    kinds = ("probs", "logits", "percent", "logprobs", "confidence", "auto")
-    add.add_argument("--kind", choices=kinds, help="what the scores are")
-    what = "names of the columns of a text that has no header"
-    add.add_argument("--columns", metavar="NAME,NAME", help=what)
-    what = "what stands for no value, such as --missing=-999"
-    add.add_argument("--missing", metavar="VALUE", help=what)
-    what = "leave out rows without a label or a finite score"
-    add.add_argument("--drop-missing", action="store_true", help=what)
-    add.add_argument("--labels", metavar="FILE", help="a file of the labels alone, such as .npy")
-    what = "what scores are divided by, such as 10 for a confidence from 1 to 10"
-    add.add_argument("--scale", type=float, metavar="N", help=what)
-    add.add_argument("--encoding", metavar="NAME", help="of a text that is not UTF-8")
-    what = "quotation marks are characters of the texts"
-    add.add_argument("--plain-quotes", action="store_true", help=what)
-    for option, what in CHECKS.items():
-        add.add_argument(option, action="store_true", help=what)
-    add.add_argument("--groups", metavar="COLUMN", help="by which to judge group by group")
-    what = "rows of one value belong together, such as those of one patient"
-    add.add_argument("--cluster", dest="clusters", metavar="COLUMN", help=what)
-    what = "how much each row counts; repetition makes nothing surer"
-    add.add_argument("--weights", metavar="COLUMN", help=what)
-    add.add_argument("--calibration", metavar="FILE", help="data to fit the temperature on")
-    add.add_argument("--other", metavar="FILE", help="a second model on the same rows")
-    what = "of a binary model, what a false alarm and a miss cost, such as 1 20; of answers, "
-    what += "what looking one up and acting on a wrong one cost"
-    add.add_argument("--costs", nargs=2, type=float, metavar=("ALARM", "MISS"), help=what)
-    add.add_argument("--name", help="name of the model; default: of the file")
-    add.add_argument("--bins", type=int, help="bins of equal width; default: 15")
-    add.add_argument("--target", default="audit.html", help="the page; default: audit.html")
-    add.add_argument("--json", metavar="FILE", help="write the page's numbers, too")
-    what = "end with 1 where a measure is above its limit, such as ece=.05 or gap=.02; repeatable"
-    add.add_argument(
-        "--fail-above", action="append", default=[], metavar="MEASURE=LIMIT", help=what
-    )
+    for line in OPTIONS.splitlines():
+        option, words = line.split("  ", maxsplit=1)
+        name, _, value = option.partition(" ")
+        how: dict[str, Any] = {"metavar": value} if value else {"action": "store_true"}
+        add.add_argument(name, help=words.strip(), **how | READ.get(name, {}))
 
 
 if __name__ == "__main__":

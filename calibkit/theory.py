@@ -1,7 +1,7 @@
 """Closed forms behind the lessons: focal loss, soft targets and the confidence penalty.
 
-Arguments are numbers, arrays or tensors that broadcast against each other; numbers, or one row
-written as a list, give a float back. Everything is computed in float64. Logarithms are natural.
+Arguments are numbers, arrays or tensors that broadcast against each other; numbers give a float
+back. Everything is computed in float64. Logarithms are natural.
 """
 
 from __future__ import annotations
@@ -90,48 +90,15 @@ def gamma_star(p0: Numbers):
     return _out(p0.new_tensor(x / slope), plain)
 
 
-# --- focal loss: the risk --------------------------------------------------------------------
-
-
-def binary_focal_risk(p: Numbers, q: Numbers, gamma: Numbers):
-    """Expected focal loss of the prediction p when the label is 1 with probability q.
-
-    q (1 - p)^gamma (-log p) + (1 - q) p^gamma (-log(1 - p)); p, q in [0, 1], gamma >= 0. Infinite
-    where cross-entropy is. Raises ValueError or TypeError naming the argument.
-    Source: Mukhoti et al. 2020, appendix B with K = 2.
-
-    >>> binary_focal_risk(0.5, 0.3, 1.0) == 0.5 * math.log(2)
-    True
-    """
-    (p, q, gamma), plain = validate.numbers(p=(p, UNIT), q=(q, UNIT), gamma=(gamma, NOT_NEGATIVE))
-    rows = torch.stack([p, 1 - p], -1), torch.stack([q, 1 - q], -1)
-    return _out(_risk(*rows, gamma[..., None]), plain)
-
-
-def focal_risk(p: Array, q: Array, gamma: Numbers):
-    """Expected focal loss of the prediction p under the class distribution q.
-
-    -sum_k q_k (1 - p_k)^gamma log p_k; `p` and `q` (..., K) with rows that sum to 1, gamma >= 0.
-    gamma = 0 is cross-entropy. Raises ValueError or TypeError naming the argument.
-    Source: Mukhoti et al. 2020, appendix B.
-
-    >>> focal_risk([0.5, 0.5], [1.0, 0.0], 2.0) == 0.25 * math.log(2)
-    True
-    """
-    (p, q), gamma, plain = validate.distributions(gamma, p=p, q=q)
-    return _out(_risk(p, q, gamma), plain)
-
-
-def _risk(p: Tensor, q: Tensor, gamma: Tensor) -> Tensor:
-    # at gamma = 0 the factor is 1 even where p = 1
-    return -torch.xlogy(q * (1 - p) ** gamma, p).sum(-1)
+# --- focal loss: where its risk is least ------------------------------------------------------
 
 
 def focal_minimiser(q: Numbers, gamma: Numbers):
-    """The p that minimises `binary_focal_risk(p, q, gamma)`: closer to 1/2 than q for gamma > 0.
+    """The p of the least expected focal loss where the label is 1 with probability q.
 
-    Root of q g(p) / p = (1 - q) g(1 - p) / (1 - p) with g = `gradient_ratio`, by halving, to the
-    last digit. q in [0, 1], gamma >= 0. Raises ValueError or TypeError naming the argument.
+    Closer to 1/2 than q for gamma > 0. Root of q g(p) / p = (1 - q) g(1 - p) / (1 - p) with g =
+    `gradient_ratio`, by halving, to the last digit. q in [0, 1], gamma >= 0. Raises ValueError or
+    TypeError naming the argument.
     Source: Mukhoti et al. 2020, figure B.1.
 
     >>> focal_minimiser(0.5, 3.0), focal_minimiser(0.25, 0.0)
@@ -146,7 +113,7 @@ def focal_minimiser(q: Numbers, gamma: Numbers):
 
 
 def focal_minimiser_multiclass(q: Array, gamma: Numbers) -> Tensor:
-    """The (..., K) distribution p that minimises `focal_risk(p, q, gamma)`.
+    """The (..., K) distribution p of the least -sum_k q_k (1 - p_k)^gamma log p_k.
 
     All classes share one value c = q_k g(p_k) / p_k; c and the p_k are found by nested halving. `q`
     (..., K) with rows that sum to 1, gamma >= 0. Always a tensor. Raises ValueError or TypeError
@@ -155,7 +122,7 @@ def focal_minimiser_multiclass(q: Array, gamma: Numbers) -> Tensor:
     >>> focal_minimiser_multiclass([0.2, 0.3, 0.5], 0.0)
     tensor([0.2000, 0.3000, 0.5000], dtype=torch.float64)
     """
-    (q,), gamma, _ = validate.distributions(gamma, q=q)
+    (q,), gamma = validate.distributions(gamma, q=q)
     # g <= 1 + gamma, so at c = 1 + gamma the p_k sum to at most 1
     return _one_value(lambda p: q * _ratio(p, gamma), q, 1 + gamma)
 
@@ -171,7 +138,7 @@ def focal_posterior(p: Array, gamma: Numbers) -> Tensor:
     >>> focal_posterior([0.5, 0.5], 2.0)
     tensor([0.5000, 0.5000], dtype=torch.float64)
     """
-    (p,), gamma, _ = validate.distributions(gamma, p=p)
+    (p,), gamma = validate.distributions(gamma, p=p)
     ratio = _ratio(p, gamma)
     certain = (ratio <= 0).any(-1, keepdim=True)  # g = 0 at p = 1 alone: then q = p
     q = torch.where(certain, p, p / ratio)
@@ -232,7 +199,7 @@ def penalty_minimiser(q: Array, weight: Numbers) -> Tensor:
     >>> penalty_minimiser([0.2, 0.3, 0.5], 0.0)
     tensor([0.2000, 0.3000, 0.5000], dtype=torch.float64)
     """
-    (q,), weight, _ = validate.distributions(weight, "weight", q=q)
+    (q,), weight = validate.distributions(weight, "weight", q=q)
     # summed with the weights p_k, c is 1 + weight H(p), and the entropy is log K at most
     highest = 1 + weight * math.log(q.shape[-1])
     return _one_value(lambda p: q - weight * torch.xlogy(p, p), q, highest)
@@ -250,7 +217,7 @@ def penalty_posterior(p: Array, weight: Numbers) -> Tensor:
     >>> penalty_posterior([0.5, 0.5], 2.0)
     tensor([0.5000, 0.5000], dtype=torch.float64)
     """
-    (p,), weight, _ = validate.distributions(weight, "weight", p=p)
+    (p,), weight = validate.distributions(weight, "weight", p=p)
     surprise = torch.xlogy(p, p)
     entropy = -surprise.sum(-1, keepdim=True)
     q = (p + weight * (p * entropy + surprise)).clamp_min(0)

@@ -676,13 +676,12 @@ def numbers(**arguments: tuple[Numbers, Interval]) -> tuple[list[Tensor], bool]:
 
 def distributions(
     strength: Numbers, name: str = "gamma", **rows: Array
-) -> tuple[list[Tensor], Tensor, bool]:
+) -> tuple[list[Tensor], Tensor]:
     """Float64 (..., K) rows of sum 1, and a strength of 0 or more that ends in one column.
 
-    name: what the strength is called where it is wrong. The third is whether a single row was
-    written as a list, beside a plain number.
+    name: what the strength is called where it is wrong.
     """
-    (tensor,), scalar = numbers(**{name: (strength, NOT_NEGATIVE)})
+    (tensor,), _ = numbers(**{name: (strength, NOT_NEGATIVE)})
     device = _device(rows.values())
     tensors = {name: _real(name, value, device) for name, value in rows.items()}
     for name, row in tensors.items():
@@ -690,9 +689,7 @@ def distributions(
             raise ValueError(f"{name} must be a row of class probabilities, got the number {row:g}")
         tensors[name] = probs(row.reshape(-1, row.shape[-1]), name).reshape(row.shape)
     shared = _broadcast(tensors)
-    lists = not any(isinstance(value, Tensor | np.ndarray) for value in rows.values())
-    plain = scalar and lists and shared[0].ndim == 1
-    return shared, tensor.to(shared[0].device)[..., None], plain
+    return shared, tensor.to(shared[0].device)[..., None]
 
 
 def _real(name: str, value, device=None) -> Tensor:

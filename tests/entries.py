@@ -228,8 +228,6 @@ ENTRIES = {
     "theory.gradient_ratio": lambda d: theory.gradient_ratio(d.unit, 2.0),
     "theory.gradient_threshold": lambda d: theory.gradient_threshold(d.unit),
     "theory.gamma_star": lambda d: theory.gamma_star(d.unit),
-    "theory.binary_focal_risk": lambda d: theory.binary_focal_risk(d.unit, 0.3, 2.0),
-    "theory.focal_risk": lambda d: theory.focal_risk(d.p, d.q, 2.0),
     "theory.focal_minimiser": lambda d: theory.focal_minimiser(d.unit, 2.0),
     "theory.focal_minimiser_multiclass": lambda d: theory.focal_minimiser_multiclass(d.prior, 2.0),
     "theory.focal_posterior": lambda d: theory.focal_posterior(d.p, 2.0),

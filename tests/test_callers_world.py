@@ -273,7 +273,7 @@ EDGES = {
 # of which the edges change something
 WITH_SCORES = (
     *("audit", "conformal.", "losses.", "metrics.", "prioritization.", "recalibration."),
-    *("theory.focal_risk", "theory.focal_posterior"),
+    "theory.focal_posterior",
 )
 
 

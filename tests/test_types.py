@@ -23,7 +23,7 @@ train, _, test = data.noisy_digits(300)
 network = lambda: models.mlp(64, 10)
 run = training.fit(network, train, epochs=2, schedule="cosine", watch={"test": test})
 reveal_type(run)  # calibkit.lab.training.records.Run
-reveal_type(run.predict(test))  # calibkit.lab.data.predictions.Predictions
+reveal_type(run.predict(test))  # calibkit.lab.data.dataset.Predictions
 reveal_type(metrics.ece(probs, labels, norm="l2"))  # float
 reveal_type(metrics.bootstrap_interval(probs, labels, metric="mce"))  # tuple[float, float]
 reveal_type(metrics.ece([[0.9, 0.1]], [0]))  # float

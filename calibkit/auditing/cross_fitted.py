@@ -13,7 +13,7 @@ from torch import Tensor
 from calibkit.auditing.intervals import normal
 from calibkit.auditing.labels_and_groups import Units, units_of
 from calibkit.auditing.scores import Scores
-from calibkit.metrics.weighting import kept
+from calibkit.metrics.top import kept
 
 NOT_FAVOURED = (
     "the scores do not clearly favour the labels over other classes. See whether the labels stand "

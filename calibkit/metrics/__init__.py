@@ -7,7 +7,6 @@ that look at the predicted class alone take, in place of both, a `TopLabel`: con
 
 from calibkit import torch_defaults
 from calibkit.metrics import plane as plane
-from calibkit.metrics.bootstrap import bootstrap_interval
 from calibkit.metrics.by_hits import (
     bootstrap_interval_of,
     calibration_test_of,
@@ -38,25 +37,27 @@ from calibkit.metrics.errors import (
     signed_gap,
     true_calibration_error,
 )
+from calibkit.metrics.intervals import bootstrap_interval, paired_interval
 from calibkit.metrics.isotonic import Corp, corp
-from calibkit.metrics.paired import paired_interval
-from calibkit.metrics.proper import BrierParts, brier, brier_decomposition, nll
 from calibkit.metrics.scores import (
+    BrierParts,
     accuracy,
     augrc,
     aurc,
     auroc,
+    brier,
+    brier_decomposition,
     confident_share,
     entropy,
     fpr_at_tpr,
+    nll,
     risk_coverage,
     top_k_accuracy,
 )
-from calibkit.metrics.segmentation import pixels
 from calibkit.metrics.smooth import smooth_ece
 from calibkit.metrics.streams import Tally, tally
 from calibkit.metrics.testing import CalibrationTest, calibration_test
-from calibkit.metrics.top import TopLabel
+from calibkit.metrics.top import TopLabel, pixels
 
 __all__ = [
     "BrierParts", "CalibrationTest", "Corp", "Reliability", "Tally", "TopLabel", "accuracy",

@@ -46,21 +46,10 @@ def mass_edges(values: Tensor, bins: int, weights: Tensor | None = None) -> Tens
     >>> mass_edges(torch.tensor([0.875, 0.5, 0.75, 0.625]), 2).tolist()
     [0.0, 0.6875, 1.0]
     """
-    if weights is not None:
-        return _weighted_mass_edges(values.double(), bins, weights)
-    n, ordered = len(values), values.double().sort().values
-    cuts = torch.arange(1, bins, device=values.device)
-    cuts = cuts * (n // bins) + cuts.clamp(max=n % bins)
-    between = (ordered[cuts - 1] + ordered[cuts.clamp(max=n - 1)]) / 2
-    inner = torch.where(cuts < n, between, 1.0)
-    return torch.cat([inner.new_zeros(1), inner, inner.new_ones(1)])
-
-
-def _weighted_mass_edges(values: Tensor, bins: int, weights: Tensor) -> Tensor:
-    """`mass_edges` where the rows before a cut are found by their sums of weights."""
-    order = values.argsort()
-    ordered, mass = values[order], weights[order].cumsum(0)
-    total, cuts = mass[-1], torch.arange(1, bins, device=values.device).double()
+    ordered, order = values.double().sort()
+    weights = torch.ones_like(ordered) if weights is None else weights
+    mass, cuts = weights[order].cumsum(0), torch.arange(1, bins, device=values.device).double()
+    total = mass[-1]
     if bool((weights == weights.round()).all()):
         cuts = cuts * (total // bins) + cuts.clamp(max=(total % bins).item())
     else:

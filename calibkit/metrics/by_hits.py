@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from calibkit.metrics.bootstrap import bootstrap_interval
 from calibkit.metrics.diagram import reliability
 from calibkit.metrics.errors import debiased_ece, ece
-from calibkit.metrics.paired import paired_interval
+from calibkit.metrics.intervals import bootstrap_interval, paired_interval
 from calibkit.metrics.scores import risk_coverage
 from calibkit.metrics.smooth import smooth_ece
 from calibkit.metrics.testing import calibration_test

@@ -9,8 +9,7 @@ from torch import Tensor
 
 from calibkit import validate
 from calibkit.metrics import bins as _bins
-from calibkit.metrics.top import of_label
-from calibkit.metrics.weighting import Weights, kept
+from calibkit.metrics.top import Weights, kept, of_label
 from calibkit.validate import Array
 
 BLOCK = 1 << 20  # entries
@@ -49,36 +48,21 @@ def class_tally(
     """
     bins = _bins.check_options(bins)
     rows, target, checked = kept(weights, *validate.predictions(probs, labels))
-    if checked is not None:
-        return _weighted_tally(rows, target, checked, bins)
     n, classes = rows.shape
+    of_rows = torch.ones(n, dtype=torch.float64, device=rows.device) if checked is None else checked
+
+    def table(cell: Tensor, values: Tensor) -> Tensor:
+        return torch.bincount(cell, values, bins * classes).view(bins, classes).double()
+
     flat = rows.detach().flatten()
     where = (flat > 0.5 / bins).nonzero()[:, 0]  # half an edge: rounding of the edge has no say
-    high = flat[where].double()
+    high, weight = flat[where].double(), of_rows[where // classes]
     cell = _cell(high, where % classes, bins, classes)
-    counts = torch.bincount(cell, minlength=bins * classes).view(bins, classes).double()
-    total = torch.bincount(cell, high, bins * classes).view(bins, classes).double()
-    counts[0] += n - counts.sum(0)
-    total[0] += sum(block.sum(0) for block in blocks(rows)) - total.sum(0)
-    cell = _cell(of_label(rows, target), target, bins, classes)
-    hits = torch.bincount(cell, minlength=bins * classes)
-    return counts, hits.view(bins, classes).double(), total
-
-
-def _weighted_tally(
-    probs: Tensor, labels: Tensor, weights: Tensor, bins: int
-) -> tuple[Tensor, Tensor, Tensor]:
-    """`class_tally` of checked rows, all of whose entries are looked up."""
-    classes = probs.shape[1]
-    size, column = bins * classes, torch.arange(classes, device=probs.device)
-    counts = total = torch.zeros(size, dtype=torch.float64, device=probs.device)
-    for block, of_rows in zip(blocks(probs), weights.split(_rows(probs)), strict=True):
-        cell = _cell(block, column, bins, classes).flatten()
-        counts = counts + torch.bincount(cell, of_rows.repeat_interleave(classes), size)
-        total = total + torch.bincount(cell, (of_rows[:, None] * block).flatten(), size)
-    cell = _cell(of_label(probs, labels), labels, bins, classes)
-    hits = torch.bincount(cell, weights, size)
-    return counts.view(bins, classes), hits.view(bins, classes), total.view(bins, classes)
+    counts, total = table(cell, weight), table(cell, weight * high)
+    parts = zip(blocks(rows), of_rows.split(_rows(rows)), strict=True)
+    counts[0] += of_rows.sum() - counts.sum(0)
+    total[0] += sum(part @ block for block, part in parts) - total.sum(0)
+    return counts, table(_cell(of_label(rows, target), target, bins, classes), of_rows), total
 
 
 def _cell(values: Tensor, column: Tensor, bins: int, classes: int) -> Tensor:

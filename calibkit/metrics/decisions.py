@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from calibkit import validate
-from calibkit.metrics.weighting import Weights, kept, mean
+from calibkit.metrics.top import Weights, kept, mean
 from calibkit.validate import Array
 
 

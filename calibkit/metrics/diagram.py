@@ -11,8 +11,7 @@ from torch import Tensor
 from calibkit import validate
 from calibkit.metrics import bins as _bins
 from calibkit.metrics.bins import Binning, Closed, Norm
-from calibkit.metrics.top import Labels, Scored, weighed
-from calibkit.metrics.weighting import Weights, effective
+from calibkit.metrics.top import Labels, Scored, Weights, effective, weighed
 from calibkit.validate import Numbers
 
 

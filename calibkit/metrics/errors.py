@@ -11,8 +11,7 @@ from calibkit import validate
 from calibkit.metrics import bins as _bins
 from calibkit.metrics.bins import Binning, Closed, Norm, weighted_gap
 from calibkit.metrics.diagram import Reliability, diagram, reliability
-from calibkit.metrics.top import Labels, Scored, top, weighed
-from calibkit.metrics.weighting import Weights, kept, mean
+from calibkit.metrics.top import Labels, Scored, Weights, kept, mean, top, weighed
 from calibkit.validate import Array
 
 

@@ -1,14 +1,97 @@
-"""Scores without bins: accuracy, top-k, confident share, entropy, risk and coverage, AUROC."""
+"""Scores without bins: NLL, Brier, accuracy, entropy, risk and coverage, AUROC."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from calibkit import validate
-from calibkit.metrics.top import Labels, Scored, classes_of, top, weighed
-from calibkit.metrics.weighting import Weights, mean
+from calibkit.metrics.classwise import blocks, class_tally
+from calibkit.metrics.top import (
+    Labels,
+    Scored,
+    Weights,
+    classes_of,
+    mean,
+    of_label,
+    top,
+    weighed,
+)
 from calibkit.validate import Array
+
+
+def nll(probs: Array, labels: Array, *, weights: Weights = None) -> float:
+    """Negative log likelihood: the mean of -log p(label), in nats.
+
+    Infinite when a label was given probability 0. Arguments, weights and errors as in `ece`.
+
+    >>> round(nll([[0.5, 0.5], [0.25, 0.75]], [0, 0]), 4)  # (log 2 + log 4) / 2
+    1.0397
+    """
+    probs, labels, checked = classes_of(probs, labels, weights)
+    return -mean(of_label(probs, labels).log(), checked)
+
+
+def brier(probs: Array, labels: Array, *, weights: Weights = None) -> float:
+    """Brier score: mean over samples of the sum over classes of (p_k - [label = k])^2.
+
+    The value lies in [0, 2]; some packages divide it by K or by 2. Arguments, weights and errors as
+    in `ece`. Source: Brier (1950), Monthly Weather Review 78.
+
+    >>> round(brier([[0.8, 0.2]], [0]), 4)  # 0.2^2 + 0.2^2
+    0.08
+    """
+    probs, labels, checked = classes_of(probs, labels, weights)
+    return mean(each_brier(probs, labels), checked) + 1
+
+
+def each_brier(probs: Tensor, labels: Tensor) -> Tensor:
+    """(n,) float64 sums of squares of checked rows less twice p(label): their Brier scores - 1."""
+    squares = torch.cat([block.square().sum(1) for block in blocks(probs)])
+    return squares - 2 * of_label(probs, labels)
+
+
+class BrierParts(NamedTuple):
+    """calibration + refinement + within == Brier score; see `brier_decomposition`."""
+
+    calibration: float
+    refinement: float
+    within: float
+
+
+def brier_decomposition(
+    probs: Array, labels: Array, *, bins: int = 15, weights: Weights = None
+) -> BrierParts:
+    """The Brier score as calibration + refinement + within-bin remainder.
+
+    Each class's probability is put into equal-width bins. With n_bk samples of mean probability
+    c_bk and label frequency a_bk in bin b of class k,
+
+        calibration = 1/n sum_bk n_bk (c_bk - a_bk)^2
+        refinement  = 1/n sum_bk n_bk a_bk (1 - a_bk)
+        within      = 1/n sum over samples and classes of (p - c)^2 - 2 (p - c) (y - a)
+
+    and their sum is exactly `brier(probs, labels)`. Murphy's identity Brier = calibration +
+    refinement holds exactly where the probabilities in each bin are equal, for then within is 0;
+    otherwise within is what binning hides, and it shrinks as bins are added.
+
+    probs: (n, K) probabilities; labels: (n,) integers in [0, K); bins: number of bins.
+    weights: (n,) of the rows, as in `ece`; n_bk and n are then sums of weights.
+
+    Source: Murphy (1973); the remainder is Stephenson, Coelho & Jolliffe (2008).
+
+    >>> parts = brier_decomposition([[0.8, 0.2]] * 4, [0, 0, 0, 1])
+    >>> [round(part, 4) for part in parts]  # 2 (0.8 - 0.75)^2, 2 * 0.75 * 0.25, nothing
+    [0.005, 0.375, 0.0]
+    """
+    counts, hits, total = class_tally(probs, labels, bins, weights)
+    n, filled = counts[:, 0].sum(), torch.where(counts > 0, counts, 1.0)
+    calibration = float(((total - hits).square() / filled).sum() / n)
+    refinement = float((hits * (1 - hits / filled)).sum() / n)
+    whole = brier(probs, labels, weights=weights)
+    return BrierParts(calibration, refinement, whole - (calibration + refinement))
 
 
 def accuracy(probs: Scored, labels: Labels = None, *, weights: Weights = None) -> float:
@@ -37,9 +120,9 @@ def top_k_accuracy(probs: Array, labels: Array, *, k: int = 5, weights: Weights 
     """
     probs, labels, checked = classes_of(probs, labels, weights)
     k = validate.integer("k", k, 1, probs.shape[1])
-    of_label = probs.gather(1, labels[:, None])
+    own = probs.gather(1, labels[:, None])
     lower_class = torch.arange(probs.shape[1], device=probs.device) < labels[:, None]
-    ahead = (probs > of_label) | ((probs == of_label) & lower_class)
+    ahead = (probs > own) | ((probs == own) & lower_class)
     return mean(ahead.sum(1) < k, checked)
 
 

@@ -8,8 +8,7 @@ from scipy.fft import dct
 from scipy.optimize import brentq
 from torch import Tensor
 
-from calibkit.metrics.top import Labels, Scored, weighed
-from calibkit.metrics.weighting import Weights
+from calibkit.metrics.top import Labels, Scored, Weights, weighed
 
 GRID = 1 << 14  # steps of the grid over [0, 1], far below any bandwidth that matters
 COARSE = 1 << 11  # steps that suffice to integrate what a wide kernel has smoothed

@@ -11,9 +11,8 @@ from calibkit.metrics import bins as _bins
 from calibkit.metrics.classwise import class_tally
 from calibkit.metrics.diagram import Reliability, diagram
 from calibkit.metrics.errors import FROM_BINS
-from calibkit.metrics.proper import brier, nll
-from calibkit.metrics.top import Labels, Scored, TopLabel, weighed
-from calibkit.metrics.weighting import Weights
+from calibkit.metrics.scores import brier, nll
+from calibkit.metrics.top import Labels, Scored, TopLabel, Weights, weighed
 
 TOP = ("ece", "mce", "overconfidence_error", "signed_gap", "accuracy", "confidence")
 

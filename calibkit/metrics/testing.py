@@ -14,8 +14,7 @@ from torch import Tensor
 from calibkit import validate
 from calibkit.metrics import bins as _bins
 from calibkit.metrics.smooth import smooth_error
-from calibkit.metrics.top import Labels, Scored, of_label, rows_of, weighed
-from calibkit.metrics.weighting import Weights
+from calibkit.metrics.top import Labels, Scored, Weights, of_label, rows_of, weighed
 
 Tested = Literal["ece", "smooth_ece"]
 

@@ -23,7 +23,7 @@ from calibkit.metrics import corp as _corp
 from calibkit.metrics import reliability as _reliability
 from calibkit.metrics.bins import Binning
 from calibkit.metrics.plane import kappa
-from calibkit.metrics.weighting import Weights
+from calibkit.metrics.top import Weights
 from calibkit.pictures import alt_text, palette
 from calibkit.pictures.palette import (
     ACCURACY,

@@ -14,11 +14,15 @@ from calibkit.recalibration.affine import (
     StructuredVectorScaler,
     VectorScaler,
 )
-from calibkit.recalibration.beta import BetaCalibrator
-from calibkit.recalibration.binned import HistogramBinning, IsotonicCalibrator
 from calibkit.recalibration.calibrator import Calibrator, LeakageError
 from calibkit.recalibration.class_prior import change_prior, logit_adjustment
 from calibkit.recalibration.modules import restore
+from calibkit.recalibration.one_vs_rest import (
+    BetaCalibrator,
+    HistogramBinning,
+    IsotonicCalibrator,
+    VennAbersCalibrator,
+)
 from calibkit.recalibration.temperature import (
     LIMITS,
     Method,
@@ -27,7 +31,6 @@ from calibkit.recalibration.temperature import (
     interval_around,
     temperature_interval,
 )
-from calibkit.recalibration.venn_abers import VennAbersCalibrator
 
 __all__ = [
     "LIMITS", "BetaCalibrator", "BiasCorrectedTemperature", "Calibrator", "HistogramBinning",

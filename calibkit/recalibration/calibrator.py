@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from calibkit import devices, torch_defaults, validate
-from calibkit.metrics.weighting import Weights, kept
+from calibkit.metrics.top import Weights, kept
 from calibkit.recalibration.modules import Affine, Map
 from calibkit.validate import Array
 

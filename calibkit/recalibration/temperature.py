@@ -14,7 +14,7 @@ from scipy.special import ndtri
 from torch import Tensor
 
 from calibkit import metrics, validate
-from calibkit.metrics.weighting import Weights, kept
+from calibkit.metrics.top import Weights, kept
 from calibkit.recalibration.calibrator import Calibrator, warn
 from calibkit.recalibration.modules import Map, cooled
 from calibkit.validate import Array

@@ -60,7 +60,6 @@ BUILDERS = {
     "cnn": lambda size: models.cnn(3, 7, width=8),
     "cnn, norm": lambda size: models.cnn(3, 7, width=8, norm="batch"),
     "convnet": lambda size: models.convnet(3, 7, width=8),
-    "vgg16": lambda size: models.vgg16(3, 7),
     "resnet": lambda size: models.resnet(8, 3, 7),
     "wide_resnet": lambda size: models.wide_resnet(10, 2, 3, 7),
     "resnet18": lambda size: models.resnet18(3, 7),
@@ -70,8 +69,8 @@ BUILDERS = {
     "vit": lambda size: models.vit(3, 7, size=size, patch=size // 4, width=16, depth=2),
     "mlp_mixer": lambda size: models.mlp_mixer(3, 7, size=size, patch=size // 4, width=16, depth=2),
 }
-SMALLEST = {"lenet5": 16, "vgg16": 32}
-HEAVY = {"vgg16", "resnet18", "resnet34", "resnet50", "densenet121"}
+SMALLEST = {"lenet5": 16}
+HEAVY = {"resnet18", "resnet34", "resnet50", "densenet121"}
 
 
 @pytest.mark.parametrize("name", BUILDERS)
@@ -167,7 +166,6 @@ def test_bad_options_are_named(call, refused):
 
 @pytest.mark.parametrize(("build", "size"), [
     (lambda: models.cnn(3, 2), 3),
-    (lambda: models.vgg16(3, 2), 16),
     (lambda: models.resnet(8, 3, 2), 2),
     (lambda: models.wide_resnet(10, 1, 3, 2), 2),
     (lambda: models.resnet50(3, 2), 4),

@@ -6,10 +6,10 @@ import torch
 from scipy.stats import ks_2samp
 
 from calibkit import metrics
-from calibkit.metrics import bootstrap, resampling
+from calibkit.metrics import intervals
 from tests.metrics import reference
 
-METRICS = get_args(bootstrap.Metric)
+METRICS = get_args(intervals.Metric)
 BINNED = ("ece", "mce", "overconfidence_error", "signed_gap", "accuracy")
 
 
@@ -21,7 +21,7 @@ def problem(n, classes=4, seed=0):
 
 def drawn(probs, labels, metric, resamples, seed=1, bins=15):
     generator = np.random.default_rng(seed)
-    return bootstrap.resampled(probs, labels, metric, bins, resamples, generator)[0].numpy()
+    return intervals.resampled(probs, labels, metric, bins, resamples, generator)[0].numpy()
 
 
 @pytest.mark.parametrize(("metric", "weighted"), [
@@ -37,7 +37,7 @@ def test_distribution_is_that_of_the_plain_loop(metric, weighted):
         rows = torch.randint(n, (n,), generator=generator)
         exact.append(function(probs[rows], labels[rows], weights=weights[rows]))
     options = (metric, 15, 1500, np.random.default_rng(1), *([weights] if weighted else []))
-    fast, here = bootstrap.resampled(probs, labels, *options)
+    fast, here = intervals.resampled(probs, labels, *options)
     assert here == pytest.approx(function(probs, labels, weights=weights), abs=1e-14)
     found = ks_2samp(np.round(exact, 12), fast.numpy().round(12))
     assert found.statistic < 0.08, found
@@ -73,14 +73,14 @@ def test_classwise_draws_are_exact_resamples():
 
 def test_groups_have_equal_sizes():
     for n in (1, 4096, 4097, 100_001):
-        drawn_groups = resampling.Groups(n, 1, np.random.default_rng(0))
+        drawn_groups = intervals.Groups(n, 1, np.random.default_rng(0))
         sizes = torch.bincount(drawn_groups.of)
         assert len(sizes) == drawn_groups.groups <= 4096
         assert sizes.sum() == n
         assert sizes.max() - sizes.min() <= 1
         assert drawn_groups.weights.sum() == drawn_groups.groups
-    assert resampling.Groups(4096, 1, np.random.default_rng(0)).groups == 4096
-    assert resampling.Groups(4097, 1, np.random.default_rng(0)).groups == 2048
+    assert intervals.Groups(4096, 1, np.random.default_rng(0)).groups == 4096
+    assert intervals.Groups(4097, 1, np.random.default_rng(0)).groups == 2048
 
 
 @pytest.mark.parametrize("metric", METRICS)

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from calibkit import metrics
-from calibkit.metrics import bootstrap
+from calibkit.metrics import intervals
 from tests import refusals
 from tests.metrics import reference
 
@@ -110,7 +110,7 @@ def test_whole_weights_repeat_rows(name, n, classes):
 
 INTERVALS = {
     name: lambda p, y, name=name, **w: metrics.bootstrap_interval(p, y, metric=name, **w)
-    for name in bootstrap.get_args(bootstrap.Metric)
+    for name in intervals.get_args(intervals.Metric)
 } | {
     f"paired {name}": lambda p, y, name=name, **w: metrics.paired_interval(
         p, 0.7 * p + 0.3 * p.roll(1, 1), y, metric=name, **w

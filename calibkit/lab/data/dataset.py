@@ -1,16 +1,17 @@
-"""Inputs with their labels: what a model is trained, calibrated or tested on."""
+"""What every lesson passes around: inputs with their labels, and what a model said of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from calibkit import devices, validate
+from calibkit import devices, torch_defaults, validate
 
 
 class Source(Protocol):
@@ -97,6 +98,60 @@ class Splits(NamedTuple):
     train: Dataset
     calibration: Dataset
     test: Dataset
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """Logits of a model with the true labels and, where known, the true posterior.
+
+    logits: (n, K) finite floats.
+    labels: (n,) int64 in [0, K).
+    posterior: (n, K) exact p(class | input), or None.
+
+    >>> two = Predictions(torch.tensor([[2.0, 0.0], [0.0, 1.0]]), torch.tensor([0, 0]))
+    >>> two.predicted.tolist(), two.correct.tolist()
+    ([0, 1], [True, False])
+    """
+
+    logits: Tensor
+    labels: Tensor
+    posterior: Tensor | None = None
+
+    def __post_init__(self) -> None:
+        logits, labels = validate.scores(self.logits, self.labels)
+        object.__setattr__(self, "logits", logits)
+        object.__setattr__(self, "labels", labels)
+        if self.posterior is not None:
+            posterior = validate.probs(self.posterior, "posterior")
+            validate.same_length("posterior", len(posterior), len(logits))
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @cached_property
+    @torch_defaults.entry
+    def probs(self) -> Tensor:
+        """(n, K) softmax of the logits."""
+        return self.logits.softmax(dim=1)
+
+    @cached_property
+    def confidence(self) -> Tensor:
+        """(n,) probability of the predicted class."""
+        return self.probs.amax(dim=1)
+
+    @cached_property
+    def predicted(self) -> Tensor:
+        """(n,) class with the largest logit, the lowest index on ties."""
+        return self.logits.argmax(dim=1)
+
+    @cached_property
+    def correct(self) -> Tensor:
+        """(n,) whether the predicted class is the true one."""
+        return self.predicted == self.labels
+
+    def to(self, device: str | torch.device) -> Predictions:
+        """The same predictions on another device."""
+        return Predictions(*devices.moved([self.logits, self.labels, self.posterior], device))
 
 
 def independent_draws(source: Source, *, n: int, calibration: int, test: int, seed: int) -> Splits:

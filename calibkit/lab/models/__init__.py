@@ -6,9 +6,8 @@ seed it with `torch.manual_seed` before the call.
 """
 
 from calibkit.lab.models.base import Classifier
-from calibkit.lab.models.convolutional import cnn, convnet, lenet5, vgg16
-from calibkit.lab.models.dense import mlp
 from calibkit.lab.models.patches import mlp_mixer, vit
+from calibkit.lab.models.plain import cnn, convnet, lenet5, mlp
 from calibkit.lab.models.residual import (
     densenet121,
     resnet,
@@ -22,5 +21,5 @@ from calibkit.lab.models.text import text_bag, text_cnn, text_lstm, text_transfo
 __all__ = [
     "Classifier", "cnn", "convnet", "densenet121", "lenet5", "mlp", "mlp_mixer", "resnet",
     "resnet18", "resnet34", "resnet50", "text_bag", "text_cnn", "text_lstm", "text_transformer",
-    "vgg16", "vit", "wide_resnet",
+    "vit", "wide_resnet",
 ]  # fmt: skip

@@ -15,8 +15,7 @@ from torch import Tensor, nn
 from tqdm.auto import tqdm
 
 from calibkit import devices, validate
-from calibkit.lab.data.dataset import Dataset
-from calibkit.lab.data.predictions import Predictions
+from calibkit.lab.data.dataset import Dataset, Predictions
 from calibkit.lab.training.device import (
     as_device,
     memory_format,

@@ -14,8 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from calibkit import devices, torch_defaults
-from calibkit.lab.data.dataset import Dataset
-from calibkit.lab.data.predictions import Predictions
+from calibkit.lab.data.dataset import Dataset, Predictions
 from calibkit.lab.training.device import memory_format, own_randomness, same_type
 from calibkit.lab.training.stacking import side_by_side
 from calibkit.lab.training.trials import Trial

@@ -228,7 +228,7 @@ REACHED = [
     ({"loss": losses.ScheduledFocal("5-3-2")}, "calibkit.losses"),
     ({"loss": lambda a, b: losses.brier(a, b)}, "calibkit.losses"),
     ({"loss": lambda a, b: calibkit.losses.brier(a, b)}, "calibkit.losses"),
-    ({"loss": lambda a, b: calibkit.lab.models.mlp(2, 2)(a)}, "calibkit.lab.models.dense"),
+    ({"loss": lambda a, b: calibkit.lab.models.mlp(2, 2)(a)}, "calibkit.lab.models.plain"),
     ({"loss": lambda a, b: metrics.ece(a, b)}, "calibkit.metrics.errors"),
     ({"loss": made("from calibkit import mixing as m\nit = lambda a, b: m.draw(1, 1)")},
      "calibkit.mixing"),
@@ -239,7 +239,7 @@ REACHED = [
     ({"augment": shifted}, "calibkit.corruptions"),
     ({"augment": shifted}, "calibkit.corruptions.noise"),
     ({"augment": shifted}, "calibkit.augmentation"),
-    ({"network": Deep}, "calibkit.lab.models.dense"),
+    ({"network": Deep}, "calibkit.lab.models.plain"),
     ({"network": lambda: models.vit(1, 10, size=8)}, "calibkit.lab.models.patches"),
 ]  # fmt: skip
 
@@ -255,7 +255,7 @@ def test_an_edit_of_what_no_training_reaches_moves_no_key(monkeypatch):
     used = [{}, {"loss": losses.brier}, {"augment": shifted}, {"network": Deep}]
     before = [key(**options) for options in used]
     for name in ("metrics", "metrics.errors", "metrics.smooth", "recalibration", "conformal",
-                 "theory", "lab.translation", "lab.sweep.outcomes", "adapters"):  # fmt: skip
+                 "theory", "lab.translation", "lab.sweep.grid", "adapters"):  # fmt: skip
         edit = module.LOADED[f"calibkit.{name}"] + b"\nEDITED = 1\n"
         monkeypatch.setitem(module.LOADED, f"calibkit.{name}", edit)
     assert [key(**options) for options in used] == before

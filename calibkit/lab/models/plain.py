@@ -1,4 +1,4 @@
-"""Plain convolutional networks, from LeNet-5 to VGG-16."""
+"""Plain networks: fully connected and convolutional ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,36 @@ from torch import nn
 from calibkit import validate
 from calibkit.lab.models.base import Activation, Classifier, GlobalAverage, Norm
 
-VGG16 = ((64, 64), (128, 128), (256, 256, 256), (512, 512, 512), (512, 512, 512))  # pool after each
+
+def mlp(
+    inputs: int,
+    classes: int,
+    *,
+    width: int = 256,
+    depth: int = 2,
+    norm: Norm = None,
+    activation: Activation = nn.ReLU,
+) -> Classifier:
+    """Multilayer perceptron: `depth` hidden layers of `width` units; any input is flattened.
+
+    x (n, ...) with `inputs` numbers a sample -> logits (n, classes). `depth=0` is the linear
+    model. `norm="batch"` puts batch normalisation before each activation. Raises ValueError for
+    sizes out of range.
+
+    >>> model = mlp(64, 10)  # (64 + 1) * 256 + (256 + 1) * 256 + (256 + 1) * 10
+    >>> sum(p.numel() for p in model.parameters())
+    85002
+    """
+    size = validate.integer("inputs", inputs, 1)
+    width = validate.integer("width", width, 1)
+    validate.choice("norm", norm, (None, "batch"))
+    layers: list[nn.Module] = [nn.Flatten()]
+    for _ in range(validate.integer("depth", depth, 0)):
+        layers.append(nn.Linear(size, width, bias=norm is None))  # the norm has a bias of its own
+        layers += [nn.BatchNorm1d(width)] if norm == "batch" else []
+        layers.append(activation())
+        size = width
+    return Classifier(nn.Sequential(*layers), size, classes)
 
 
 def lenet5(
@@ -70,26 +99,6 @@ def cnn(
         layers += [nn.MaxPool2d(2)] if layer < 2 else []
         before = width
     return Classifier(nn.Sequential(*layers, GlobalAverage()), width, classes, sides=(4, math.inf))
-
-
-def vgg16(channels: int, classes: int) -> Classifier:
-    """VGG-16 in its CIFAR form: 13 convolutions with batch normalisation, one linear layer.
-
-    x (n, channels, h, w), 32 px a side or more -> logits (n, classes); 14.7 million parameters.
-    Source: Simonyan & Zisserman 2015, table 1, column D.
-
-    >>> model = vgg16(3, 10)
-    >>> sum(p.numel() for p in model.parameters() if p.ndim == 4)  # the convolutions' weights
-    14710464
-    """
-    before = validate.integer("channels", channels, 1)
-    layers: list[nn.Module] = []
-    for stage in VGG16:
-        for after in stage:
-            layers += _convolution(before, after, "batch", nn.ReLU, bias=True)
-            before = after
-        layers.append(nn.MaxPool2d(2))
-    return Classifier(nn.Sequential(*layers, GlobalAverage()), 512, classes, sides=(32, math.inf))
 
 
 def convnet(channels: int, classes: int, *, width: int = 24) -> Classifier:
