@@ -2,11 +2,10 @@
 
 import pandas as pd
 import pytest
-from study import rare_classes, selection, strange_images
+from study import contests, forms, rare_classes, selection, strange_images
 from study.photograph_grids import FORMS
 
 from calibkit.course.experiments import (
-    architectures,
     mixed,
     notes,
     scanners,
@@ -17,7 +16,7 @@ from calibkit.course.experiments import (
 from calibkit.course.scale import budget
 
 STUDIES = {
-    "architectures": (architectures.STUDY, {"kind": "dense", "place": "few"}),
+    "architectures": (contests.STUDY, {"kind": "dense", "place": "few"}),
     "choices": (selection.PARTS, {"choice": "entropy", "share": 0.3, "noise": 0.4}),
     "faded": (selection.FOCAL, {"strength": 3.0, "decay": 1e-3}),
     "mixed": (mixed.STUDY, {"way": "mixup", "strength": 0.2}),
@@ -27,7 +26,7 @@ STUDIES = {
     "rare_classes": (rare_classes.STUDY, {"way": "weighted", "strength": 0.75}),
     "shifted": (strange_images.STUDY, {"way": "mixup", "strength": 0.4}),
     "translated": (selection.TOY, {"way": "focal", "strength": 2.0}),
-    "architectures_photographs": (selection.ON_PHOTOGRAPHS, {}),
+    "architectures_photographs": (forms.STUDY, {}),
 }
 SIZES = {"translated": translated.budget}
 QUIET = {"device": "cpu", "progress": False}
@@ -66,7 +65,7 @@ def test_the_least_mean_is_chosen_and_an_end_of_the_grid_is_named():
 
 def test_the_forms_on_photographs_have_the_best_of_the_stored_settings():
     for by in ("nll", "scaled_nll"):
-        best = strengths.best(selection.ON_PHOTOGRAPHS.stored(), by)
+        best = strengths.best(forms.STUDY.stored(), by)
         told = {kind: (one["strength"], one["decay"]) for kind, one in best.items()}
         assert told == {kind: (rate, decay) for kind, (_, rate, decay) in FORMS.items()}
 
@@ -90,3 +89,14 @@ def test_a_stored_row_is_made_again(name):
     )
     for measure in kept.filter(like="nll"):
         assert made[measure] == pytest.approx(kept[measure].item(), rel=0.02)
+
+
+def test_a_contest_gets_its_least_mean():
+    table = contests.stored()
+    best = contests.chosen(table, "after T")
+    assert len(best) == len(contests.contests())
+    for row in best.itertuples():
+        contest = pd.Series({name: getattr(row, name) for name in contests.CONTEST})
+        same = (table[list(contests.CONTEST)] == contest).all(axis=1)
+        means = table[same].groupby(["strength", "decay"]).scaled_nll.mean()
+        assert means.idxmin() == (row.rate, row.decay)
