@@ -30,19 +30,14 @@ def default_dtype(dtype):
 
 
 @contextlib.contextmanager
-def deterministic():
-    torch.use_deterministic_algorithms(True)
-    try:
-        yield
-    finally:
-        torch.use_deterministic_algorithms(False)
-
-
-@contextlib.contextmanager
 def strict():
     unsaved = torch.autograd.graph.disable_saved_tensors_hooks("none")
-    with default_dtype(torch.float64), deterministic(), unsaved:
-        yield
+    torch.use_deterministic_algorithms(True)
+    try:
+        with default_dtype(torch.float64), unsaved:
+            yield
+    finally:
+        torch.use_deterministic_algorithms(False)
 
 
 @contextlib.contextmanager

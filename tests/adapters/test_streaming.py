@@ -12,14 +12,8 @@ from calibkit.adapters.streaming import CalibrationMetric
 from tests.metrics import reference
 
 
-def problem(n=300, classes=4):
-    torch.manual_seed(0)
-    probs = (2 * torch.randn(n, classes)).softmax(1)
-    return probs, reference.noisy_labels(probs)
-
-
 def test_batches_give_what_one_call_gives():
-    probs, labels = problem()
+    probs, labels = reference.problem(300, dtype=torch.float32)
     metric = CalibrationMetric(4, bins=10)
     for p, y in zip(probs.split(32), labels.split(32), strict=True):
         metric.update(p, y)
@@ -33,7 +27,7 @@ def test_batches_give_what_one_call_gives():
 
 
 def test_reset_forward_and_clone():
-    probs, labels = problem()
+    probs, labels = reference.problem(300, dtype=torch.float32)
     metric = CalibrationMetric(4)
     of_batch = metric(probs[:100], labels[:100])  # forward: the batch alone
     assert of_batch["samples"] == 100
@@ -45,7 +39,7 @@ def test_reset_forward_and_clone():
 
 
 def test_weights_and_hits():
-    probs, labels = problem()
+    probs, labels = reference.problem(300, dtype=torch.float32)
     weights = torch.arange(300) % 3
     metric, hits = CalibrationMetric(4), CalibrationMetric()
     metric.update(probs, labels, weights)
@@ -79,7 +73,7 @@ dist.destroy_process_group()
 
 @pytest.mark.slow
 def test_two_processes_give_what_one_gives(tmp_path):
-    probs, labels = problem()
+    probs, labels = reference.problem(300, dtype=torch.float32)
     weights = torch.arange(300) % 3
     torch.save((probs, labels, weights), tmp_path / "data.pt")
     arguments = [str(tmp_path / "meeting"), str(tmp_path / "data.pt")]

@@ -127,10 +127,6 @@ def without(truth: Truth, *rows: int) -> Truth:
     return Truth(truth.probs[kept], truth.labels[kept], truth.event)
 
 
-def rounded(probs: np.ndarray, decimals: int) -> np.ndarray:
-    return np.round(probs, decimals)
-
-
 def one(p: np.ndarray, y: np.ndarray, event: bool = False) -> Truth:
     return Truth(np.column_stack([1 - p, p]), np.asarray(y), event)
 
@@ -248,8 +244,8 @@ CASES = [
     Case("whole.csv", csv(label=Y, no=100 - np.round(100 * P).astype(int),
                           yes=np.round(100 * P).astype(int)),
          one(np.round(100 * P) / 100, Y), ("--scores no,yes",), {"scores": "no,yes"}),
-    Case("two_decimals.csv", csv(label=L, **scores("p_", "012", rounded(PROBS, 2))),
-         Truth(rounded(PROBS, 2), L)),
+    Case("two_decimals.csv", csv(label=L, **scores("p_", "012", np.round(PROBS, 2))),
+         Truth(np.round(PROBS, 2), L)),
     Case("half.csv", csv(label=TEN, **scores("p_", map(str, range(10)), HALF10)),
          Truth(HALF10.astype("U").astype(float), TEN)),
     Case("one_based.csv", csv(label=L + 1, **scores("p_", "012")), THREE, ("--first-class 1",),

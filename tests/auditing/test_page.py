@@ -12,11 +12,11 @@ VOID = ("meta",)
 
 
 class Page(HTMLParser):
-    """Tags that were opened and not closed, attributes, and words outside of styles."""
+    """Tags that were opened and not closed, and attributes."""
 
     def __init__(self, text):
         super().__init__()
-        self.open, self.tags, self.attributes, self.words = [], [], [], []
+        self.open, self.tags, self.attributes = [], [], []
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
@@ -31,22 +31,14 @@ class Page(HTMLParser):
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
 
-    def handle_data(self, data):
-        if "style" not in self.open:
-            self.words.append(data)
-
 
 @pytest.fixture(scope="module")
-def found():
+def page():
     z, labels = drawn(800, 3, truth=0.5)
     groups = [HOSTILE, "b"] * 400
     names = ["a", HOSTILE, "c"]
     options = {"groups": groups, "class_names": names, "other": z / 2}
-    return calibkit.audit(z, labels, name=HOSTILE, other_name=HOSTILE, **options)
-
-
-@pytest.fixture(scope="module")
-def page(found):
+    found = calibkit.audit(z, labels, name=HOSTILE, other_name=HOSTILE, **options)
     return Page(found.html())
 
 

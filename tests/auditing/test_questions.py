@@ -236,13 +236,6 @@ def test_a_margin_between_two_classes_is_no_score(tmp_path):
     assert "--scores margin" not in question_of(tmp_path / "margin.csv")
 
 
-def test_the_margin_of_a_booster_is_asked_with_its_command(tmp_path):
-    csv(label=Y, margin=np.log(Q / (1 - Q)))(tmp_path / "margin.csv")
-    found, asked = follow(tmp_path / "margin.csv")
-    assert asked == 1
-    assert numbers(*probabilities(found)) == pytest.approx(TWO.numbers(), abs=1e-9)
-
-
 @pytest.mark.parametrize("called", ["predictions_labels.csv", "truth.csv"])
 def test_labels_of_a_file_beside_are_offered_and_put_in_order(called, tmp_path):
     images = np.array([f"i{k}.png" for k in range(N)])
@@ -260,7 +253,16 @@ def test_labels_of_a_file_beside_are_offered_and_put_in_order(called, tmp_path):
 def test_a_file_of_other_labels_is_not_offered(tmp_path):
     csv(**scores("pred_", names="012"))(tmp_path / "predictions.csv")
     csv(label=Y3)(tmp_path / "weather_labels.csv")
-    assert "--labels " not in question_of(tmp_path / "predictions.csv").split("FILE", 1)[1]
+    (tmp_path / "truth.json").write_text('{"rows": 160}', encoding="utf-8")
+    asked = question_of(tmp_path / "predictions.csv").split("FILE", 1)[1]
+    assert "--labels " not in asked
+    assert "truth.json" not in asked
+
+
+def test_a_score_is_of_a_label_or_of_a_prediction(tmp_path):
+    csv(label=Y, p=Q, pred=DECIDED)(tmp_path / "both.csv")
+    with pytest.raises(ValueError, match="say one of them"):
+        files.read(tmp_path / "both.csv", positive="1", predicted="pred")
 
 
 def test_labels_of_a_second_file_go_before_a_column_of_the_first(tmp_path):
@@ -317,6 +319,7 @@ FOLD = _random.integers(1, 6, N)
 CODES = ["melanocytic nevi", "basal cell carcinoma", "actinic keratoses"]
 STATED = (100 * TOP).round()
 GOOD = np.where(Y, "bad", "good")
+LOST = np.arange(N) % 15 == 4
 
 
 @pytest.mark.parametrize("matrix", [
@@ -352,6 +355,9 @@ def test_votes_are_scores_though_they_are_whole(tmp_path):
     (dict(label=Y3, **scores(names=CODES)), THREE, "--classes 0,1,2"),
     (dict(dx=np.array(["NV", "BCC", "AK"])[Y3], **scores(names=CODES)), THREE,
      "--classes NV,BCC,AK"),
+    ({"label": Y, "margin": np.log(Q / (1 - Q))}, TWO, "--scores margin"),
+    *(({"bad": np.where(Y, "yes", "no"), "pd_pct": np.where(LOST, mark, 100 * Q)},
+       one(Q[~LOST], Y[~LOST]), f"--missing={mark} and --drop-missing") for mark in (-999, 9999)),
 ])  # fmt: skip
 def test_each_reading_has_a_line_to_copy(columns, truth, words, tmp_path):
     csv(**columns)(tmp_path / "asked.csv")
@@ -364,16 +370,6 @@ def test_each_reading_has_a_line_to_copy(columns, truth, words, tmp_path):
 def test_decisions_beside_y_are_scores_and_no_labels(tmp_path):
     csv(y=Y, p=(Q > 0.5).astype(float))(tmp_path / "hard.csv")
     assert files.read(tmp_path / "hard.csv").note.startswith("labels from 'y', scores from p")
-
-
-@pytest.mark.parametrize("mark", [-999, 9999])
-def test_a_mark_among_per_cent_is_no_score(mark, tmp_path):
-    lost = np.arange(N) % 15 == 4
-    csv(bad=np.where(Y, "yes", "no"), pd_pct=np.where(lost, mark, 100 * Q))(tmp_path / "marks.csv")
-    assert f"--missing={mark} and --drop-missing" in question_of(tmp_path / "marks.csv")
-    found, _ = follow(tmp_path / "marks.csv")
-    truth = one(Q[~lost], Y[~lost])
-    assert numbers(*probabilities(found)) == pytest.approx(truth.numbers(), abs=1e-9)
 
 
 def test_low_chances_in_per_cent_have_both_commands(tmp_path):

@@ -12,7 +12,7 @@ from calibkit import metrics
 from calibkit.course import browser as pages
 from calibkit.course import verdicts
 
-QUESTIONS = json.loads((pages.HERE / "own_diagram" / "questions.json").read_text(encoding="utf-8"))
+QUESTIONS = json.loads((pages.HERE / "own" / "questions.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -37,12 +37,17 @@ def drawn_round(code, when, seed, surer=0.0):
     return {"kind": kind, "version": 1, "code": code, "round": when, "answers": answers}
 
 
-def scored(given):
-    """Gap and Brier score of a round, by the package and by hand."""
+def sure_and_hit(given):
+    """How sure each answer of a round is, and whether it is right."""
     answers = [given["answers"][one["id"]] for one in QUESTIONS]
     sure = torch.tensor([one["confidence"] for one in answers], dtype=torch.float64)
-    right = [one["right"] for one in QUESTIONS]
-    hit = torch.tensor([a["option"] == r for a, r in zip(answers, right, strict=True)])
+    hit = [a["option"] == one["right"] for a, one in zip(answers, QUESTIONS, strict=True)]
+    return sure, torch.tensor(hit)
+
+
+def scored(given):
+    """Gap and Brier score of a round, by hand."""
+    sure, hit = sure_and_hit(given)
     return (sure - hit.double()).mean().item(), (sure - hit.double()).square().mean().item()
 
 
@@ -94,9 +99,7 @@ def test_scores_and_bins_are_those_of_the_package(page):
     gap, brier = scored(given)
     assert abs(found["gap"] - gap) < 1e-12
     assert abs(found["brier"] - brier) < 1e-12
-    answers = [given["answers"][one["id"]] for one in QUESTIONS]
-    sure = torch.tensor([one["confidence"] for one in answers], dtype=torch.float64)
-    hit = torch.tensor([a["option"] == q["right"] for a, q in zip(answers, QUESTIONS, strict=True)])
+    sure, hit = sure_and_hit(given)
     package = metrics.reliability_of(sure, hit, bins=10)
     assert found["binned"]["counts"] == package.counts.tolist()
     low, high = found["intervals"]["gap"]["low"], found["intervals"]["gap"]["high"]

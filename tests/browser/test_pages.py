@@ -1,12 +1,11 @@
 """The exported pages, opened from their files without a network."""
 
 import pytest
-from nbformat.v4 import new_markdown_cell, new_notebook
 
 from calibkit.course import checkout, pages
 from tests.browser import axe
 from tests.browser.drive import EVERY_PAGE, of_each_kind, sliders_in, visit_page
-from tests.course.test_pages import PROOF, hostile
+from tests.course.test_pages import hostile
 
 NOTEBOOKS = sorted((checkout.root() / "notebooks").glob("*.ipynb"))
 TEXTS = ["index", *sorted(path.stem for path in (checkout.root() / "notebooks").glob("*.md"))]
@@ -44,42 +43,6 @@ def test_a_page_works_from_its_file(browser, exported, accessible, notebook):
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_text_page_works_from_its_file(browser, exported, name):
     assert visit_page(browser, exported / f"{name}.html").complaints == []
-
-
-FORMULAS = rf"""# Formulas: $\hat p_k$ in a heading
-
-Inline: $\mathrm{{ECE}} = \sum_{{m=1}}^M \frac{{|B_m|}}{{n}} |\mathrm{{acc}}(B_m) - c_m|$, $p < q$.
-{PROOF}
-
-$$
-\gamma(\hat p) = \begin{{cases}} 5 & \text{{if }} \hat p < 0.2, \\ 3 & \text{{otherwise}}
-\end{{cases}} \qquad
-\frac{{\partial \mathcal{{L}}_f}}{{\partial \mathbf{{w}}}}
-= g(\hat p, \gamma) \frac{{\partial \mathcal{{L}}_c}}{{\partial \mathbf{{w}}}} \tag{{2}}
-$$
-
-| in a table | $q_k$ |
-|---|---|
-| $\sqrt{{n}}$ | $\lambda \sim \mathrm{{Beta}}(\alpha, \alpha)$ |
-
-<details><summary>Why is $\gamma^*(p_0) \ge 0$?</summary>
-
-Because $\displaystyle \lim_{{p \to 0^+}} p \log p = 0$.
-
-</details>
-"""
-
-
-def of_text(text, path):
-    notebook = new_notebook(cells=[new_markdown_cell(text)])
-    path.write_text(pages.export(notebook), encoding="utf-8")
-    return path
-
-
-def test_formulas_are_drawn_without_a_network(browser, tmp_path):
-    path = of_text(FORMULAS, tmp_path / "formulas.html")
-    assert path.read_text(encoding="utf-8").count("<math") == 10
-    assert visit_page(browser, path).complaints == []
 
 
 def test_a_page_of_a_hostile_notebook_runs_and_loads_nothing(browser, build):

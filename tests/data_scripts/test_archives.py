@@ -58,18 +58,12 @@ TREE = b"(3 (2 a) (3 b))\n"
 HOSTILE = {
     "a path outside": lambda p: builders.zipped(p, {"../evil.txt": b"x"}),
     "a link": zip_link,
-    "cut off": lambda p: _cut(parts(p, builders.pixels(9999).tobytes())),
     "flipped bits": lambda p: _flip(parts(p, TREE * 99)),
     "missing members": lambda p: builders.zipped(p, {"trees/train.txt": TREE}),
     "an empty member": lambda p: parts(p, b""),
     "not text": lambda p: parts(p, b"\xff\xfe"),
     "a web page": lambda p: p.write_text("<html>404</html>", encoding="utf-8") and p,
 }
-
-
-def _cut(path):
-    path.write_bytes(path.read_bytes()[:-200])
-    return path
 
 
 def _flip(path):

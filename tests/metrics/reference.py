@@ -34,6 +34,13 @@ def cases() -> dict[str, tuple[torch.Tensor, torch.Tensor]]:
     return found
 
 
+def problem(n, classes=4, dtype=torch.float64, seed=0):
+    """Random rows and labels that are mostly those of the rows."""
+    torch.manual_seed(seed)
+    probs = (2 * torch.randn(n, classes, dtype=dtype)).softmax(1)
+    return probs, noisy_labels(probs)
+
+
 def noisy_labels(probs):
     """The predicted class for two thirds of the rows, any class for the others."""
     anything = torch.randint(probs.shape[1], (len(probs),))

@@ -13,12 +13,6 @@ METRICS = get_args(intervals.Metric)
 BINNED = ("ece", "mce", "overconfidence_error", "signed_gap", "accuracy")
 
 
-def problem(n, classes=4, seed=0):
-    torch.manual_seed(seed)
-    probs = (2 * torch.randn(n, classes, dtype=torch.float64)).softmax(1)
-    return probs, reference.noisy_labels(probs)
-
-
 def drawn(probs, labels, metric, resamples, seed=1, bins=15):
     generator = np.random.default_rng(seed)
     return intervals.resampled(probs, labels, metric, bins, resamples, generator)[0].numpy()
@@ -30,7 +24,7 @@ def drawn(probs, labels, metric, resamples, seed=1, bins=15):
 ])  # fmt: skip
 def test_distribution_is_that_of_the_plain_loop(metric, weighted):
     n, function = 150 if weighted else 30, getattr(metrics, metric)
-    probs, labels = problem(n)
+    probs, labels = reference.problem(n)
     weights = torch.rand(n, dtype=torch.float64) if weighted else torch.ones(n)
     generator, exact = torch.Generator().manual_seed(30), []
     for _ in range(800):
@@ -45,7 +39,7 @@ def test_distribution_is_that_of_the_plain_loop(metric, weighted):
 
 
 def test_adaptive_bins_are_those_of_the_full_sample():
-    probs, labels = problem(400)
+    probs, labels = reference.problem(400)
     confidence, correct = probs.amax(1), (probs.argmax(1) == labels).double()
     edges = torch.tensor(reference.edges_loop(confidence.numpy(), 15, "mass"))
     index = torch.bucketize(confidence, edges[1:-1].contiguous())
@@ -60,7 +54,7 @@ def test_adaptive_bins_are_those_of_the_full_sample():
 
 
 def test_classwise_draws_are_exact_resamples():
-    probs, labels = problem(60)
+    probs, labels = reference.problem(60)
     values = drawn(probs, labels, "classwise_ece", 5, seed=8)
     generator = np.random.default_rng(8)
     order = generator.permutation(60).argsort()  # where the sample of each group is
@@ -85,7 +79,7 @@ def test_groups_have_equal_sizes():
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_interval_is_the_percentiles_or_their_reflection(metric):
-    probs, labels = problem(300)
+    probs, labels = reference.problem(300)
     options = {"metric": metric, "resamples": 200, "seed": 3}
     values = drawn(probs, labels, metric, 200, seed=3, bins=10)
     low, high = np.quantile(values, [0.1, 0.9])

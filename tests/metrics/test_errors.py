@@ -1,7 +1,6 @@
 import itertools
 import math
 
-import calibration
 import numpy as np
 import pytest
 import torch
@@ -28,22 +27,6 @@ def test_ece_against_a_loop(name, binning, closed):
             assert metrics.mce(probs, labels, bins=bins, closed=closed) == found
         if (norm, binning, closed) == ("l1", "mass", "right"):
             assert metrics.ada_ece(probs, labels, bins=bins) == found
-
-
-@pytest.mark.parametrize("name", ["random", "two", "saturated", "edges64", "missing", "many"])
-def test_uncertainty_calibration_agrees(name):
-    probs, labels = (x.numpy() for x in CASES[name])
-    assert metrics.ece(probs, labels) == pytest.approx(calibration.get_ece(probs, labels), abs=1e-6)
-    if name not in ("random", "two", "missing"):
-        return
-    probs = probs.astype(float)
-    expected = calibration.get_ece_em(probs, labels)
-    assert metrics.ada_ece(probs, labels) == pytest.approx(expected, abs=1e-7)
-    expected = calibration.get_ece(probs, labels, mode="marginal")
-    assert metrics.classwise_ece(probs, labels) == pytest.approx(expected, abs=1e-6)
-    options = {"p": 2, "debias": True, "num_bins": 10, "mode": "top-label"}
-    expected = calibration.lower_bound_scaling_ce(probs, labels, **options)
-    assert metrics.debiased_ece(probs, labels, bins=10) == pytest.approx(expected, abs=1e-9)
 
 
 def test_overconfidence_error_and_signed_gap_against_a_loop():

@@ -19,12 +19,6 @@ ONE_CALL = {
 BINNED = ("ece", "mce", "overconfidence_error", "classwise_ece")
 
 
-def problem(n, classes=5, dtype=torch.float64, seed=0):
-    torch.manual_seed(seed)
-    probs = (2 * torch.randn(n, classes, dtype=dtype)).softmax(1)
-    return probs, reference.noisy_labels(probs)
-
-
 def batches(probs, labels, size, weights=None):
     parts = [probs.split(size), labels.split(size)]
     parts += [] if weights is None else [weights.split(size)]
@@ -39,7 +33,7 @@ def tallies(rows, **options):
 @pytest.mark.parametrize("size", [1, 7, 100])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_batches_add_up_to_one_call(bins, size, weighted):
-    probs, labels = problem(100)
+    probs, labels = reference.problem(100)
     weights = torch.rand(100, dtype=torch.float64) if weighted else None
     found = sum(tallies(batches(probs, labels, size, weights), bins=bins)).measures()
     assert found.pop("samples") == pytest.approx(100 if weights is None else weights.sum().item())

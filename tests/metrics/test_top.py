@@ -10,27 +10,6 @@ module = importlib.import_module("calibkit.metrics.top")
 CASES = reference.cases()
 
 
-def check(probs, labels):
-    confidence, correct = module.top(probs, labels)
-    expected, hits = reference.top_loop(probs, labels)
-    assert confidence.tolist() == expected
-    assert correct.int().tolist() == hits
-    assert correct.dtype == torch.bool
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_against_a_loop(name):
-    check(*CASES[name])
-
-
-@pytest.mark.parametrize("classes", [4, 40])
-def test_ties_go_to_the_lowest_class(classes):
-    probs = torch.zeros(classes, classes)
-    probs[:, 1] = probs[:, 3] = 0.5
-    _, correct = module.top(probs, torch.arange(classes))
-    assert correct.nonzero().flatten().tolist() == [1]
-
-
 OF_THE_TOP = (
     *("accuracy", "ada_ece", "aurc", "bootstrap_interval", "calibration_test", "confident_share"),
     *("debiased_ece", "ece", "mce", "overconfidence_error", "signed_gap", "smooth_ece"),

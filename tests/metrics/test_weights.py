@@ -14,9 +14,7 @@ from tests.metrics import reference
 
 def problem(n=300, classes=4, seed=0, most=4):
     """Probabilities, labels, weights 0 to `most`, and the rows that they repeat."""
-    torch.manual_seed(seed)
-    probs = (2 * torch.randn(n, classes, dtype=torch.float64)).softmax(1)
-    labels = reference.noisy_labels(probs)
+    probs, labels = reference.problem(n, classes, seed=seed)
     weights = torch.randint(0, most + 1, (n,))
     return probs, labels, weights, torch.arange(n).repeat_interleave(weights)
 

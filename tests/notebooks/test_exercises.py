@@ -1,39 +1,19 @@
-"""Every exercise in the notebooks: the stub says "not yet", the folded solution passes."""
+"""Every exercise in code: its stub says "not yet", its hint comes first, its lesson has its module.
 
-import re
+That the folded solution passes is tested in `tests/course/classroom/test_unseen.py`.
+"""
 
 import pytest
+import torch
 
 from calibkit import metrics, recalibration, theory
-from calibkit.course import check, checkout, execution
-from calibkit.course.classroom import contents
+from calibkit.course import check
+from tests.course.classroom.course import CHECKED, LESSONS, PROSE
 
-SOLUTION = re.compile(r"<summary>Solution</summary>.*?```python\n(.*?)```", flags=re.DOTALL)
-
-
-def exercises():
-    """(lesson, checker, stub, solution) of each check.NAME(...) in the notebooks, in order."""
-    found = []
-    for lesson in checkout.lessons():
-        cells = execution.read(lesson).cells
-        for place, cell in enumerate(cells):
-            called = contents.CHECKED.search(cell.source)
-            if cell.cell_type == "code" and called:
-                found.append((lesson.name, *called.groups(), cell.source, cells[place + 1].source))
-    return found
-
-
-FOUND = exercises()
-each = pytest.mark.parametrize(
-    ("lesson", "checker", "answer", "stub", "after"),
-    FOUND,
-    ids=[f"{f[0][:2]}-{f[1]}" for f in FOUND],
-)
+each = pytest.mark.parametrize("task", CHECKED.values(), ids=CHECKED)
 
 
 def run(code, answer):
-    import torch
-
     space = {"torch": torch, "metrics": metrics, "recalibration": recalibration}
     space |= {"check": check, "theory": theory}
     exec(code, space)
@@ -41,28 +21,22 @@ def run(code, answer):
 
 
 @each
-def test_the_stub_says_not_yet(lesson, checker, answer, stub, after):
-    assert repr(check.EXERCISES[checker](run(stub, answer))).startswith("Not yet")
+def test_the_stub_says_not_yet(task):
+    reply = check.EXERCISES[task.checker](run(task.stub, task.function))
+    assert repr(reply).startswith("Not yet")
 
 
 @each
-def test_the_folded_solution_passes(lesson, checker, answer, stub, after):
-    (solution,) = SOLUTION.findall(after.split("## ")[0])
-    reply = check.EXERCISES[checker](run(solution, answer))
-    assert reply.passed, reply
-
-
-@each
-def test_a_hint_comes_before_the_solution(lesson, checker, answer, stub, after):
+def test_a_hint_comes_before_the_solution(task):
+    after = PROSE[task.lesson].partition(f"### Exercise: {task.title}")[2]
     assert 0 <= after.find("<summary>Hint</summary>") < after.find("<summary>Solution</summary>")
 
 
-def test_every_checker_is_used_and_every_lesson_has_an_exercise():
-    assert {found[1] for found in FOUND} == set(check.EXERCISES)
-    assert {found[0] for found in FOUND} == {lesson.name for lesson in checkout.lessons()}
-
-
 @each
-def test_an_exercise_stands_in_the_module_of_its_lesson(lesson, checker, answer, stub, after):
-    module = check.EXERCISES[checker].reference.__module__
-    assert module == f"calibkit.course.check.lesson_{lesson}"
+def test_it_stands_in_the_module_of_its_lesson(task):
+    module = check.EXERCISES[task.checker].reference.__module__
+    assert module == f"calibkit.course.check.lesson_{task.lesson}"
+
+
+def test_every_lesson_has_one():
+    assert {task.lesson for task in CHECKED.values()} == set(LESSONS)

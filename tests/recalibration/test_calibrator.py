@@ -22,7 +22,7 @@ from calibkit.recalibration import (
     temperature_interval,  # noqa: F401
 )
 from tests import refusals
-from tests.recalibration.samples import ALL, nll, quick, scored
+from tests.recalibration.samples import ALL, quick, scored
 
 
 @pytest.mark.parametrize("calibrator", ALL)
@@ -37,18 +37,6 @@ def test_fit_returns_self_and_transform_keeps_type_and_shape(calibrator, dtype):
     probs = fitted.probs(fresh)
     assert torch.allclose(probs, fitted.transform(fresh).softmax(1))
     assert torch.allclose(probs.double().sum(1), torch.ones(50).double(), atol=5e-3)
-
-
-@pytest.mark.parametrize("calibrator", ALL)
-def test_recalibration_repairs_overconfidence(calibrator):
-    logits, labels = scored(2000, 4, temperature=4.0)
-    fresh, fresh_labels = scored(2000, 4, temperature=4.0, seed=1)
-    before = nll(fresh, fresh_labels)
-    probs = quick(calibrator).fit(logits, labels).probs(fresh)
-    after = -probs.gather(1, fresh_labels[:, None]).clamp(1e-6).log().mean().item()
-    assert after < 0.6 * before
-    gap = probs.amax(1).mean() - (probs.argmax(1) == fresh_labels).double().mean()
-    assert abs(gap) < 0.04
 
 
 @pytest.mark.parametrize("calibrator", ALL)

@@ -6,7 +6,6 @@ import warnings
 import numpy as np
 import pytest
 import torch
-from sklearn.calibration import _TemperatureScaling
 
 from calibkit import metrics
 from calibkit.recalibration import TemperatureEnsemble, TemperatureScaler, temperature_interval
@@ -22,25 +21,6 @@ def test_known_temperature_is_recovered(temperature, times):
     assert fitted == pytest.approx(temperature, rel=1e-10)
 
 
-@pytest.mark.parametrize(
-    ("n", "classes", "temperature"),
-    [(30, 2, 1.0), (50, 3, 0.2), (2000, 10, 30.7), (25_000, 4, 7.94)],
-)
-def test_temperature_agrees_with_scikit_learn(n, classes, temperature):
-    logits, labels = scored(n, classes, temperature, seed=1)
-    oracle = 1 / float(_TemperatureScaling().fit(logits.numpy(), labels.numpy()).beta_)
-    assert TemperatureScaler().fit(logits, labels).temperature == pytest.approx(oracle, rel=1e-6)
-
-
-def test_two_classes_by_hand():
-    logits = torch.tensor([[0.0, 3.0]] * 10)
-    scaler = TemperatureScaler().fit(logits, [1] * 9 + [0])
-    assert scaler.temperature == pytest.approx(3 / math.log(9), rel=1e-12)
-    fresh = torch.tensor([[3.0, 0.0]])
-    assert scaler.probs(fresh)[0].tolist() == pytest.approx([0.9, 0.1])
-    assert scaler.transform(fresh)[0, 0].item() == pytest.approx(math.log(9), rel=1e-6)
-
-
 def test_rows_may_sit_at_very_different_offsets():
     logits, labels = exact(2.0)
     offsets = torch.linspace(-1e5, 1e5, len(logits), dtype=torch.float64)
@@ -48,33 +28,28 @@ def test_rows_may_sit_at_very_different_offsets():
         assert TemperatureScaler().fit(moved, labels).temperature == pytest.approx(2.0, rel=1e-6)
 
 
-def test_separable_data_clamps_at_the_lower_limit_and_warns():
-    logits = torch.tensor([[2.0, 0.0], [0.0, 1.0]])
-    with pytest.warns(
-        UserWarning,
-        match=r"^the logits separate the labels, so the best temperature is 0; .* T = 0\.001",
-    ):
-        assert TemperatureScaler().fit(logits, [0, 1]).temperature == 1e-3
-    with pytest.warns(UserWarning, match=r"clamped to T = 0\.2"):
-        assert TemperatureScaler(limits=(0.2, 5)).fit(logits, [0, 1]).temperature == 0.2
+PAIR = torch.tensor([[2.0, 0.0], [0.0, 1.0]])
+OUTSIDE = "^the best temperature lies outside the limits; clamped"
+END = "^the least ECE lies at an end of the grid; clamped"
 
 
-def test_labels_against_the_logits_clamp_at_the_upper_limit_and_warn():
-    logits = torch.tensor([[2.0, 0.0], [0.0, 1.0]])
-    with pytest.warns(
-        UserWarning,
-        match="^the logits do not favour the labels: the best T is infinite; clamped to T = 1000",
-    ):
-        assert TemperatureScaler().fit(logits, [1, 0]).temperature == 1e3
-    balanced = torch.tensor([[1.0, 0.0], [1.0, 0.0]])  # right as often as wrong: T infinite
-    with pytest.warns(UserWarning, match="do not favour"):
-        assert TemperatureScaler().fit(balanced, [0, 1]).temperature == 1e3
-
-
-@pytest.mark.parametrize(("limits", "end"), [((3.0, 10.0), 3.0), ((0.1, 1.5), 1.5)])
-def test_an_optimum_outside_the_limits_is_clamped(limits, end):
-    with pytest.warns(UserWarning, match="^the best temperature lies outside the limits; clamped"):
-        fitted = TemperatureScaler(limits=limits).fit(*exact(2.0)).temperature
+@pytest.mark.parametrize(("options", "data", "end", "words"), [
+    ({}, (PAIR, [0, 1]), 1e-3,
+     r"^the logits separate the labels, so the best temperature is 0; .* T = 0\.001"),
+    ({"limits": (0.2, 5)}, (PAIR, [0, 1]), 0.2, r"clamped to T = 0\.2"),
+    ({}, (PAIR, [1, 0]), 1e3,
+     "^the logits do not favour the labels: the best T is infinite; clamped to T = 1000"),
+    ({}, (PAIR[[0, 0]], [0, 1]), 1e3, "do not favour"),  # right as often as wrong
+    ({"limits": (3.0, 10.0)}, exact(2.0), 3.0, OUTSIDE),
+    ({"limits": (0.1, 1.5)}, exact(2.0), 1.5, OUTSIDE),
+    ({}, (torch.full((6, 3), 0.1), [0, 1, 2, 0, 1, 1]), 1.0,
+     "^every row of logits is constant.* matters; keeping T = 1$"),
+    ({"method": "ece_grid"}, (PAIR, [0, 1]), 0.1, END),
+    ({"method": "ece_grid"}, (PAIR, [1, 0]), 10.0, END),
+])  # fmt: skip
+def test_a_temperature_that_cannot_be_the_best_is_told(options, data, end, words):
+    with pytest.warns(UserWarning, match=words):
+        fitted = TemperatureScaler(**options).fit(*data).temperature
     assert fitted == pytest.approx(end, rel=1e-12)
 
 
@@ -86,14 +61,6 @@ def test_an_optimum_just_inside_the_limits_is_found_without_warning(limits):
     assert fitted == pytest.approx(2.0, rel=1e-9)
 
 
-def test_constant_rows_keep_one_and_warn():
-    with pytest.warns(
-        UserWarning, match="^every row of logits is constant.* matters; keeping T = 1$"
-    ):
-        fitted = TemperatureScaler().fit(torch.full((6, 3), 0.1), [0, 1, 2, 0, 1, 1])
-    assert fitted.temperature == 1.0
-
-
 def test_ece_grid_is_the_brute_force_minimum():
     logits, labels = scored(3000, 5, 2.42)
     scaler = TemperatureScaler("ece_grid", bins=10).fit(logits, labels)
@@ -101,13 +68,6 @@ def test_ece_grid_is_the_brute_force_minimum():
     errors = [metrics.ece((logits / t).softmax(1), labels, bins=10) for t in grid]
     assert scaler.temperature == grid[int(np.argmin(errors))]
     assert scaler.temperature == pytest.approx(2.42, abs=0.15)
-
-
-@pytest.mark.parametrize(("labels", "end"), [([0, 1], 0.1), ([1, 0], 10.0)])
-def test_ece_grid_warns_at_its_ends(labels, end):
-    logits = torch.tensor([[2.0, 0.0], [0.0, 1.0]])
-    with pytest.warns(UserWarning, match="^the least ECE lies at an end of the grid; clamped"):
-        assert TemperatureScaler("ece_grid").fit(logits, labels).temperature == end
 
 
 # --- its interval ---

@@ -66,12 +66,6 @@ def test_the_sum_of_weights_is_the_number_of_labels_of_a_structured_map(kind):
     assert 0 < gone[0] < gone[1]  # the more labels, the further from a temperature
 
 
-def test_temperature_by_hand():
-    z = torch.tensor([[2.0, 0.0], [2.0, 0.0]])
-    scaler = TemperatureScaler().fit(z, [0, 1], weights=[3.0, 1.0])  # 3 of 4 right: 2 / T = log 3
-    assert scaler.temperature == pytest.approx(2 / math.log(3), abs=1e-9)
-
-
 def test_many_rows_have_the_weights_of_a_warm_start():
     logits, labels, weights, rows = problem(25_000, 4)
     weighted = TemperatureScaler().fit(logits, labels, weights=weights).temperature

@@ -47,12 +47,7 @@ def test_sides_at_their_decays(three_decays, how, told):
     assert stored_runs.numbers(stored, 0.0) is None
 
 
-def test_the_page_says_at_which_decays_the_word_is_another():
-    row = {"stored": "", "ends": "", "data": "photographs", "word": "REVERSED", "excluded": False}
-    row["beside"] = ""
-    row["decays"] = "0.0: OPEN; 0.0005: REVERSED; 0.005: OPEN"
-    assert page.marks(pd.Series(row)) == " (at 0, 5e-3: OPEN)"
-    assert page.marks(pd.Series({**row, "decays": "0.0005: REVERSED"})) == ""
+def test_the_page_has_the_word_of_each_decay():
     stored = page.stored()
     o1 = stored[(stored.claim == "O1") & (stored.about == "photographs")].iloc[0]
     assert page.at_decays(o1) == {"0": "OPEN", "5e-4": "REVERSED", "5e-3": "OPEN"}

@@ -108,6 +108,12 @@ def test_one_number_has_no_softmax_and_zeros_no_rounding(words, value):
         only("RESULTS", words)(np.array(value))
 
 
+def test_what_is_no_probability_is_not_kept_away_from_its_ends():
+    for wrong in ([0.5, 2.0], [-0.5, 0.5]):
+        with pytest.raises(ValueError, match="no probabilities"):
+            only("ANY_FLOATS", "kept away from 0 and 1 by 0.01,")(torch.tensor(wrong))
+
+
 def test_a_sample_left_out():
     made = dict(common_mistakes.of_arguments(ARGUMENTS))
     for place, kept in (("last", [2, 7]), ("first", [0, 7])):

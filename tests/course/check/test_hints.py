@@ -53,6 +53,8 @@ def test_a_mistake_that_fits_no_probe_or_not_everywhere_is_said_with_perhaps():
     assert "Not quite: you doubled." in told(lambda x: 2 * x, mistakes, cases)
     reply = told(lambda x: 2 * x if x in cases else 5 * x, mistakes, cases)
     assert "Perhaps: you doubled." in reply
+    table = {float(x): 2 * x for x in cases}  # of a mistake that raises on the probes
+    assert "you doubled." in told(lambda x: 2 * x, {"you doubled.": lambda x: table[x]}, cases)
     late = {"you raised it late.": lambda x: x if x < 6 else 2.3 * x}
     reply = told(lambda x: x if x < 6 or x == 8 else 2.3 * x, late)
     assert "Perhaps: you raised it late." in reply
@@ -108,6 +110,18 @@ def first(x, other):
     return x
 
 
+@exercise(cases={f"{x} and {y}": (x, y) for x, y in ((1.5, 3.0), (4.25, 8.0))}, mistakes={})
+def total(x, more):
+    """The sum of two numbers, of which `more` moves it by 1 and 1.5, and by 1 and 4."""
+    return x + more
+
+
+@exercise(cases={"a": (1.0, 2.0), "b": (5.0, 2.0)}, mistakes={})
+def moved(x, more):
+    """x and half of what `more` is above 2: whole in the cases, and moved by 1/2 elsewhere."""
+    return x + (more - 2) / 2
+
+
 def smallest_mean(x, f):
     return (x.mean(dim=0) * f).amin()
 
@@ -124,6 +138,8 @@ FACTS = [  # exercise, answer, what its reply holds
     (scaled, lambda x, f: (x * f).amax(dim=1), "the largest of the right numbers along axis 1"),
     (scaled, lambda x, f: (x * f).round() * 2, "all your numbers are whole"),
     (scaled, lambda x, f: f * x + x, "this is the answer plus `x`"),
+    (total, lambda x, more: round(x) + 7.0, "when `more` changes"),
+    (moved, lambda x, more: 3 * x + 4.0, "when `more` changes"),
     (column_means, lambda x, f: x * f, "the answer is the mean of your numbers along axis 0"),
     (column_means, smallest_mean, "the smallest of the right numbers along ax"),
     (masked_sum, lambda x, k, s: (x.sin() * (k != 0)).square().sum() * 1.7, "when `scale` changes"),

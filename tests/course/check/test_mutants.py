@@ -12,7 +12,8 @@ import torch
 from calibkit.course import check
 from calibkit.course.check import engine, running
 from calibkit.course.check.hints import close
-from tests.notebooks.test_exercises import FOUND, SOLUTION, run
+from tests.course.classroom.course import CHECKED
+from tests.notebooks.test_exercises import run
 
 # fmt: off
 OPERATORS = {
@@ -140,12 +141,11 @@ def tried(name, function_name, source):
     return refused + len(passed), passed
 
 
-@pytest.mark.parametrize("found", FOUND, ids=lambda found: found[1])
-def test_nearly_every_mutant_of_a_solution_is_refused(found, monkeypatch):
+@pytest.mark.parametrize("name", CHECKED)
+def test_nearly_every_mutant_of_a_solution_is_refused(name, monkeypatch):
     monkeypatch.setattr(engine, "hint", lambda attempt: None)  # it takes the time, and is not asked
-    solution = SOLUTION.findall(found[4].split("## ")[0])[0]
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        differing, passed = tried(found[1], found[2], solution)
+        differing, passed = tried(name, CHECKED[name].function, CHECKED[name].solution)
     assert differing >= 3  # a solution of one line
     assert len(passed) <= max(1, 0.05 * differing), "\n\n".join(passed)

@@ -133,6 +133,16 @@ def test_a_time_up_between_two_calls_is_told(monkeypatch):
     assert "was stopped after 10 seconds of computing" in said("signed_gap", gap)
 
 
+def test_what_comes_after_a_stop_is_not_stopped(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(running, "time", clock)
+    monkeypatch.setattr(running, "TICK", 0.001)
+    with running._timer():
+        with pytest.raises(running.TimeUp):
+            clock.pass_by(11, 11)
+        clock.pass_by(1, 1)
+
+
 class Screen(io.StringIO):
     flushed = 0
 

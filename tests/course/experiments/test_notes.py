@@ -3,27 +3,10 @@
 import pytest
 import torch
 
-from calibkit import losses
 from calibkit.course.experiments import notes
 from calibkit.course.scale import budget
 
 SIZE = budget("smoke")
-LOGITS = torch.randn(20, 4, generator=torch.Generator().manual_seed(0))
-LABELS = torch.arange(20) % 4
-
-
-@pytest.mark.parametrize("way", notes.WAYS)
-def test_a_trial_has_the_loss_the_mix_and_the_decay_that_it_names(way):
-    made = notes.trial(SIZE, "CNN", 1, way, 0.2, decay=0.3)
-    expected = {
-        "cross-entropy": losses.cross_entropy(LOGITS, LABELS),
-        "mixup": losses.cross_entropy(LOGITS, LABELS),
-        "smoothing": losses.label_smoothing(LOGITS, LABELS, alpha=0.2),
-        "focal": losses.focal(LOGITS, LABELS, gamma=0.2),
-    }
-    assert made.recipe.loss(LOGITS, LABELS).item() == pytest.approx(expected[way].item())
-    assert (made.recipe.mix is not None) == (way == "mixup")
-    assert made.recipe.weight_decay == 0.3
 
 
 def test_more_notes_get_equal_steps():

@@ -136,15 +136,6 @@ def test_an_explorer_takes_one_or_two_sliders_and_nothing_else():
         Explorer(lambda n: Frame((), f"{1 / (2 - n)}"), slider, description="d")
 
 
-def test_pooled_diagrams_count_as_one():
-    probs, labels = [[0.9, 0.1], [0.6, 0.4], [0.8, 0.2]], [0, 1, 0]
-    parts = [metrics.reliability(probs[i : i + 1], labels[i : i + 1], bins=5) for i in range(3)]
-    whole, together = metrics.reliability(probs, labels, bins=5), pooled(parts)
-    for name in ("counts", "hits", "accuracy", "confidence", "gap"):
-        ours, theirs = getattr(together, name), getattr(whole, name)
-        assert ours.tolist() == pytest.approx(theirs.tolist(), nan_ok=True)
-
-
 def test_only_diagrams_over_equal_bins_are_pooled():
     five, six = (metrics.reliability([[0.9, 0.1]], [0], bins=bins) for bins in (5, 6))
     with pytest.raises(ValueError, match="edges must be the same"):

@@ -10,16 +10,15 @@ from calibkit import losses
 from calibkit.lab.training import Recipe
 
 
-def rates(**settings):
-    recipe = Recipe(lr=1.0, **settings)
-    return [recipe.rate(epoch) for epoch in range(recipe.epochs)]
-
-
-def test_the_papers_350_epochs_step_at_150_and_250():
-    stepped = rates(epochs=350, milestones=(150 / 350, 250 / 350))
-    assert stepped[149] == 1.0
-    assert stepped[150] == stepped[249] == pytest.approx(0.1)
-    assert stepped[250] == stepped[349] == pytest.approx(0.01)
+@pytest.mark.parametrize(("settings", "done", "rates"), [
+    ({"epochs": 350, "milestones": (150 / 350, 250 / 350)},  # of the papers
+     [149, 150, 249, 250, 349], [1, 0.1, 0.1, 0.01, 0.01]),
+    ({"epochs": 10, "schedule": "cosine"}, [0, 5, 10], [1, 0.5, 0]),
+    ({"epochs": 10, "schedule": "cosine", "warmup": 3}, [0, 1.5, 3, 6.5, 10], [0, 0.5, 1, 0.5, 0]),
+])  # fmt: skip
+def test_the_rate_after_so_many_epochs(settings, done, rates):
+    recipe = Recipe(lr=2.0, **settings)
+    assert [recipe.rate(epochs) / 2 for epochs in done] == pytest.approx(rates)
 
 
 def test_every_whole_milestone_is_met_exactly():
@@ -30,28 +29,15 @@ def test_every_whole_milestone_is_met_exactly():
             assert step == 0 or recipe.rate(step - 0.5) == 1.0
 
 
-def test_cosine_starts_at_the_top_and_ends_at_nothing():
-    recipe = Recipe(lr=1.0, epochs=10, schedule="cosine")
-    assert recipe.rate(0) == 1.0
-    assert recipe.rate(5) == pytest.approx(0.5)
-    assert recipe.rate(10) == pytest.approx(0.0)
-
-
-def test_after_a_warmup_the_cosine_falls_from_the_top_over_the_epochs_that_are_left():
-    recipe = Recipe(lr=2.0, epochs=10, schedule="cosine", warmup=3)
-    rates = [recipe.rate(done) for done in (0, 1.5, 3, 6.5, 10)]
-    assert rates == pytest.approx([0, 1, 2, 1, 0])
-
-
-def test_the_rate_moves_within_an_epoch_only_where_it_is_asked_to():
-    cosine = Recipe(lr=1.0, epochs=10, schedule="cosine")
-    assert cosine.rate_of_step(4, 1, 2) == pytest.approx(0.5)
-    rising = Recipe(lr=1.0, epochs=11, schedule="constant", warmup=10)
-    assert rising.rate_of_step(4, 1, 2) == pytest.approx(0.5)
-    assert rising.rate_of_step(9, 1, 2) == 1.0
-    stepped = Recipe(lr=1.0, epochs=10, milestones=(0.5,))
-    assert stepped.rate_of_step(4, 1, 2) == 1.0  # the step comes with the next epoch
-    assert stepped.rate_of_step(5, 0, 2) == pytest.approx(0.1)
+@pytest.mark.parametrize(("settings", "step", "rate"), [
+    ({"epochs": 10, "schedule": "cosine"}, (4, 1, 2), 0.5),
+    ({"epochs": 11, "schedule": "constant", "warmup": 10}, (4, 1, 2), 0.5),
+    ({"epochs": 11, "schedule": "constant", "warmup": 10}, (9, 1, 2), 1.0),
+    ({"epochs": 10, "milestones": (0.5,)}, (4, 1, 2), 1.0),  # its step comes with the next epoch
+    ({"epochs": 10, "milestones": (0.5,)}, (5, 0, 2), 0.1),
+])  # fmt: skip
+def test_the_rate_moves_within_an_epoch_only_where_it_is_asked_to(settings, step, rate):
+    assert Recipe(lr=1.0, **settings).rate_of_step(*step) == pytest.approx(rate)
 
 
 def test_a_loss_may_change_with_the_epoch():
