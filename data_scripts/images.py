@@ -6,7 +6,6 @@ import gzip
 import hashlib
 import io
 import pickle
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -15,7 +14,6 @@ import torch
 from PIL import Image, ImageOps
 from torch import Tensor
 from torchvision.datasets import CIFAR10, SVHN
-from torchvision.datasets.mnist import read_image_file, read_label_file
 from tqdm import tqdm
 
 from data_scripts import archives
@@ -85,15 +83,15 @@ def cifar(published: type[CIFAR10], labels: str, files: Mapping[str, Path]) -> P
 
 
 def mnist(classes: Sequence[str], files: Mapping[str, Path]) -> Parsed:
-    """Gzipped idx files, two per split, read by torchvision."""
+    """Gzipped idx files, two per split: heads of 16 and of 8 bytes, then pixels and labels."""
+
+    def bytes_of(name: str, head: int) -> Tensor:
+        plain = gzip.decompress(files[f"{name}-ubyte.gz"].read_bytes())
+        return torch.from_numpy(np.frombuffer(plain, np.uint8, offset=head).copy())
 
     def split(prefix: str) -> dict[str, Tensor]:
-        with tempfile.TemporaryDirectory() as folder:
-            images, labels = (Path(folder, what) for what in ("images-idx3", "labels-idx1"))
-            for plain in (images, labels):
-                packed = files[f"{prefix}-{plain.name}-ubyte.gz"].read_bytes()
-                plain.write_bytes(gzip.decompress(packed))
-            return {"inputs": read_image_file(images)[:, None], "labels": read_label_file(labels)}
+        images = bytes_of(f"{prefix}-images-idx3", 16).view(-1, 1, 28, 28)
+        return {"inputs": images, "labels": bytes_of(f"{prefix}-labels-idx1", 8).long()}
 
     parts = (("train", "train"), ("test", "t10k"))
     present = [(which, p) for which, p in parts if f"{p}-images-idx3-ubyte.gz" in files]

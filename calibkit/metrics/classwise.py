@@ -54,10 +54,10 @@ def class_tally(
     def table(cell: Tensor, values: Tensor) -> Tensor:
         return torch.bincount(cell, values, bins * classes).view(bins, classes).double()
 
-    flat = rows.detach().flatten()
-    where = (flat > 0.5 / bins).nonzero()[:, 0]  # half an edge: rounding of the edge has no say
-    high, weight = flat[where].double(), of_rows[where // classes]
-    cell = _cell(high, where % classes, bins, classes)
+    rows = rows.detach()
+    row, column = (rows > 0.5 / bins).nonzero(as_tuple=True)  # half: the edge's rounding has no say
+    high, weight = rows[row, column].double(), of_rows[row]
+    cell = _cell(high, column, bins, classes)
     counts, total = table(cell, weight), table(cell, weight * high)
     parts = zip(blocks(rows), of_rows.split(_rows(rows)), strict=True)
     counts[0] += of_rows.sum() - counts.sum(0)

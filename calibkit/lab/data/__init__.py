@@ -2,9 +2,8 @@
 
 from calibkit import torch_defaults
 from calibkit.lab.data.dataset import Dataset, Predictions, Splits, from_batches
-from calibkit.lab.data.digits_in_noise import NoisyDigits, noisy_digits
 from calibkit.lab.data.gaussians import Clusters, clusters
-from calibkit.lab.data.handwriting import digits
+from calibkit.lab.data.handwriting import NoisyDigits, digits, noisy_digits
 from calibkit.lab.data.prepared import Texts, channel_statistics, load, load_text, splits_of
 from calibkit.lab.data.sentences import Notes, notes
 

@@ -1,14 +1,7 @@
 """Real datasets as `python -m data_scripts NAME` left them: one memory-mapped file per split.
 
-ROOT/NAME/prepared/ holds SPLIT.pt, a dictionary of tensors that `torch.load(mmap=True)` opens
-without reading it, and about.json (classes, channel statistics, version, SHA-256 of each file, the
-hashes of the archives that it came from, and the SHA-256 of all this). Images are uint8 (n,
-channels, height, width); a column of strings is its UTF-8 bytes end to end, with n + 1 offsets.
-
-Before a file is mapped, its size and its SHA-256 are compared with about.json: the hash once in a
-process, as long as size and time of change stay what they were, and not above 2 GiB, where the size
-alone is compared (`python -m data_scripts NAME` hashes every file). What is returned is a copy: a
-file that is cut or changed later does no harm to it.
+The form, and what is compared before a file is mapped: data_scripts/README.md. What is returned is
+a copy: a file that is cut or changed later does no harm to it.
 """
 
 from __future__ import annotations
@@ -35,7 +28,6 @@ LARGE = 2**31  # bytes; hashing more would take many seconds
 ABOUT = "about.json"
 OFFSETS = "#offsets"
 SELF_HASH = "sha256"
-_checked: dict[Path, tuple[int, str, int]] = {}  # size, hash and time of files that were right
 ROWS = 512  # images converted at a time: what is read stays in the processor's cache
 Root = str | Path | None  # of all datasets; None is `default_root()`
 
@@ -274,15 +266,17 @@ def _columns(name: str, split: str, root: Root) -> dict[str, Tensor]:
 
 
 def _as_stated(path: Path, stated: Mapping) -> bool:
-    """Whether a file has the size and the hash that about.json states."""
+    """Whether a file has the size and, unless it is large, the hash that about.json states."""
     if not path.is_file() or path.stat().st_size != stated["bytes"]:
         return False
-    look = (stated["bytes"], stated["sha256"], path.stat().st_mtime_ns)
-    if stated["bytes"] <= LARGE and _checked.get(path) != look:
-        if sha256(path) != stated["sha256"]:
-            return False
-        _checked[path] = look
-    return True
+    large = stated["bytes"] > LARGE
+    return large or _hash_since(path, path.stat().st_mtime_ns) == stated["sha256"]
+
+
+@functools.cache
+def _hash_since(path: Path, changed: int) -> str:
+    """The SHA-256 of a file, taken once in a process after each time of change."""
+    return sha256(path)
 
 
 def _owner(name: str, split: str, root: Root) -> str:
