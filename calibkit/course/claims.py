@@ -84,21 +84,14 @@ def _lines_at(path: Path, time: int) -> Sequence[str]:
     return [line for text in texts for line in "".join(text).splitlines()]
 
 
-def conclusions(folder: Path) -> list[tuple[str, str, str, list[str]]]:
-    """(lesson, claim, line, verdicts) of every conclusion that the evidence of `folder` printed.
-
-    In their order; verdicts: the lines that the conclusion counts, which stand above it.
-    """
-    found = []
-    for path in sorted((folder / EVIDENCE).glob("*.ipynb")):
-        judged: list[str] = []
-        for line in _lines(path):
-            if parse(line):
-                judged.append(line)
-            elif counts := conclusion(line):
-                found.append((path.name[:2], *counts, judged))
-                judged = []
-    return found
+def conclusions(folder: Path) -> list[tuple[str, str, str]]:
+    """(lesson, claim, line) of every conclusion that the evidence of `folder` printed, in order."""
+    lines = (
+        (path, line)
+        for path in sorted((folder / EVIDENCE).glob("*.ipynb"))
+        for line in _lines(path)
+    )
+    return [(path.name[:2], *found) for path, line in lines if (found := conclusion(line))]
 
 
 def keep_conclusions(folder: Path) -> None:
@@ -142,21 +135,11 @@ def concluded(lesson: str, claim: str) -> str:
 
     Raises ValueError for a claim without conclusion there.
     """
-    return _kept(lesson, claim)[0]
-
-
-def judged(lesson: str, claim: str) -> list[Verdict]:
-    """The verdicts on a claim, as the evidence of a lesson printed them. Raises as `concluded`."""
-    return [verdict for line in _kept(lesson, claim)[1] if (verdict := parse(line))]
-
-
-def _kept(lesson: str, claim: str) -> tuple[str, list[str]]:
     rows = json.loads((checkout.results() / CONCLUSIONS).read_text(encoding="utf-8"))
-    kept = {(number, name): (line, verdicts) for number, name, line, verdicts in rows}
-    if (lesson, claim) not in kept:
-        named = [name for number, name in kept if number == lesson]
-        raise ValueError(f"claim must be one of {', '.join(named)} in {lesson}, got {claim!r}")
-    return kept[lesson, claim]
+    kept = {name: line for number, name, line in rows if number == lesson}
+    if claim not in kept:
+        raise ValueError(f"claim must be one of {', '.join(kept)} in {lesson}, got {claim!r}")
+    return kept[claim]
 
 
 def listed(page: Path) -> list[Claim]:
@@ -205,7 +188,7 @@ def table(printed: Iterable[Printed], listed: Iterable[Claim]) -> str:
 
 
 def conclusions_table(
-    found: Iterable[tuple[str, str, str, list[str]]],
+    found: Iterable[tuple[str, str, str]],
     printed: Iterable[Printed],
     listed: Iterable[Claim],
 ) -> str:
@@ -217,7 +200,7 @@ def conclusions_table(
     """
     printed, rows = list(printed), []
     by_claim: dict[str, list[tuple[str, str]]] = {}
-    for lesson, claim, line, _ in found:
+    for lesson, claim, line in found:
         by_claim.setdefault(claim, []).append((lesson, line))
     for row in listed:
         own = [p for p in printed if p.verdict.claim == row.claim]

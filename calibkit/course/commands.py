@@ -76,12 +76,12 @@ def _page(options) -> int:
 
 
 def _explorer(options) -> int:
-    from calibkit.course.explorers import library
+    from calibkit.course.explorers import storage
 
     if options.name is None:
-        print("\n".join(library.names()))
+        print("\n".join(storage.names()))
         return 0
-    page = library.write(options.name, options.target or options.name)
+    page = storage.write(options.name, options.target or options.name)
     print(f"open {page.resolve()}")
     return 0
 
@@ -102,44 +102,15 @@ def _claims(options) -> int:
 
 
 def _reproduce(options) -> int:
-    from calibkit.course import checkout, experiments
+    from calibkit.course import checkout
 
-    engine, reports = checkout.study("engine"), checkout.study("reports")
-
-    def chosen(*names: str) -> dict:
-        return {name: getattr(options, name) for name in names}
-
-    target = None if options.target is None else Path(options.target)
-    folder = target or checkout.root() / "notebooks" / "results"
-    if options.name == [experiments.networks.NAME]:
-        all_networks = checkout.study("all_networks")
-        seeds = all_networks.SEEDS[: options.seeds]
-        table = all_networks.run(options.scale, seeds, **chosen("device", "jobs"))
-        print(experiments.networks.kappas(table).round(3).to_string(index=False))
-        print(f"the table: {all_networks.write(table, folder).resolve()}")
-        return 0
-    if options.name == [experiments.photograph_runs.NAME]:
-        named = chosen("seeds", "network", "jobs", "root", "device")
-        return 1 if checkout.study("night_runs").run_all(**named, folder=target) else 0
-    for name in engine.EXPERIMENTS if options.name == ["all"] else options.name:
-        named = chosen("dataset", "network", "vectors", "root", "device", "jobs")
-        seeds = None if options.seeds is None else range(options.seeds)
-        done = engine.run(name, options.scale, seeds=seeds, **named)
-        path = reports.write(done, folder)
-        print(f"{reports.told(done)}\n\nthe table: {path.resolve()}")
-    return 0
+    return checkout.study("commands").reproduce(options)
 
 
 def _arbiter(options) -> int:
     from calibkit.course import checkout
 
-    arbiter = checkout.study("arbiter")
-    chosen = {"device": options.device, "jobs": options.jobs}
-    path = arbiter.run(options.scale, options.target, **chosen)
-    table = arbiter.stored(options.target, options.scale)
-    print(arbiter.by_cell(table).groupby(arbiter.PLACE, sort=False).mean().round(3).to_string())
-    print(f"the table: {path.resolve()}")
-    return 0
+    return checkout.study("commands").compare(options)
 
 
 def _form(options) -> int:

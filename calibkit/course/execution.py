@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from calibkit import validate
-from calibkit.course import claims, folded_outputs, runner
+from calibkit.course import claims, folded_outputs, lesson_processes
 from calibkit.course.checkout import Lesson, evidence, lessons, root, with_study
 from calibkit.course.explorers.explorer import WIDGET_MIME
-from calibkit.course.explorers.library import PUBLISHING
-from calibkit.course.runner import Result
+from calibkit.course.explorers.storage import PUBLISHING
+from calibkit.course.lesson_processes import Result
 from calibkit.course.scale import BUDGETS
 
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
@@ -223,13 +223,13 @@ def run_all(
     logs.mkdir(parents=True, exist_ok=True)  # what cannot be written is told before a bar is shown
     for part in (lessons(only), evidence(only) if with_evidence else []):
         tasks = {one.name: (__name__, str(one.source), scale) for one in part}
-        results += runner.spread(tasks, jobs=jobs, limit=limit, logs=logs)
+        results += lesson_processes.spread(tasks, jobs=jobs, limit=limit, logs=logs)
     return results
 
 
 def _main(source: str, scale: str, reply: str) -> None:
-    """Execute one lesson, as `runner` asks, and write its Result."""
-    threading.Thread(target=runner.end_with_parent, daemon=True).start()
+    """Execute one lesson, as `lesson_processes` asks, and write its Result."""
+    threading.Thread(target=lesson_processes.end_with_parent, daemon=True).start()
     lesson, folder = Lesson(Path(source)), root() / "build" / "course" / scale
     result = publish(lesson) if scale == PUBLISHED else run(lesson, scale, folder)
     Path(reply).write_text(json.dumps(asdict(result)), encoding="utf-8")
@@ -251,7 +251,10 @@ def table(results: Iterable[Result]) -> str:
 
 def stopped(results: Iterable[Result]) -> bool:
     """Whether Ctrl-C ended the run before its time."""
-    return any(result.error in (runner.STOPPED, runner.NOT_STARTED) for result in results)
+    return any(
+        result.error in (lesson_processes.STOPPED, lesson_processes.NOT_STARTED)
+        for result in results
+    )
 
 
 if __name__ == "__main__":

@@ -7,19 +7,19 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
-HERE = Path(__file__).parent
+FOLDER, SITE = (Path(__file__).parent / name for name in ("templates", "site"))
 TEMPLATES = Environment(
-    loader=FileSystemLoader([HERE / "templates", HERE / "classroom" / "kits"]),
-    autoescape=True,
+    loader=FileSystemLoader([FOLDER, SITE, SITE / "templates"]),
+    autoescape=select_autoescape(),  # of HTML
     undefined=StrictUndefined,
     trim_blocks=True,
 )
 
 
 def render(template: str, script: str = "", **words: Any) -> str:
-    """The page that a template of `templates`, or a style sheet beside one, makes of the words.
+    """The page that a template of `templates` or of the site makes of the words.
 
     script: the one script that the page may run. Words are escaped; HTML is passed as `Markup`, or
     marked as `safe` in the template.

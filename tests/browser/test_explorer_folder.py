@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from calibkit.course.explorers import library
+from calibkit.course.explorers import storage
 from tests.browser import lab as labs
 from tests.browser.drive import HANDLE, Visit, walk_all, watched
 
@@ -41,7 +41,7 @@ Explorer()"""
 @pytest.fixture(scope="module", params=NAMES)
 def folder(request, build):
     """A folder as the command writes it, and two pages of others beside it."""
-    made = library.write(request.param, build / "anywhere" / request.param).parent
+    made = storage.write(request.param, build / "anywhere" / request.param).parent
     for name, page in {"page": PAGE, "book": BOOK}.items():
         written = page.format(name=request.param)
         (made / f"{name}.html").write_text(written, encoding="utf-8")
@@ -96,7 +96,7 @@ def test_a_book_shows_it_in_a_shadow_root(browser, served):
 
 def test_jupyterlab_shows_the_same_files_without_calibkit(browser, lab):
     for name in NAMES:
-        library.write(name, lab.folder / name)
+        storage.write(name, lab.folder / name)
     labs.write(lab, "own", *(CELL.format(name=name) for name in NAMES))
     done = labs.visit_notebook(browser, lab, "own")
     assert done.complaints == []

@@ -5,7 +5,6 @@ import re
 import pytest
 
 from calibkit.course.classroom import kits
-from calibkit.course.classroom.kits import writing
 
 CUT = """() => {
   const slide = document.querySelector('.slide.now'), box = slide.getBoundingClientRect();
@@ -27,7 +26,7 @@ SCREENS = [{"width": 1366, "height": 768}, {"width": 1024, "height": 768}]
 def made(build):
     for name in kits.names():
         (build / "kits" / name).mkdir(parents=True)
-        for file, text in writing.page_texts(name)[1].items():
+        for file, text in kits.read(name).pages.items():
             (build / "kits" / name / file).write_text(text, encoding="utf-8")
     return build / "kits"
 

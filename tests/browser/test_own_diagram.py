@@ -12,7 +12,7 @@ from calibkit import metrics
 from calibkit.course import browser as pages
 from calibkit.course import verdicts
 
-QUESTIONS = json.loads((pages.HERE / "own" / "questions.json").read_text(encoding="utf-8"))
+QUESTIONS = json.loads((pages.HERE / "own_diagram" / "questions.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,8 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from PIL import Image
 
 from calibkit import __main__
-from calibkit.course import checkout, execution, runner
-from calibkit.course.explorers.library import PUBLISHING
+from calibkit.course import checkout, execution, lesson_processes
+from calibkit.course.explorers.storage import PUBLISHING
 from calibkit.pictures import alt_text
 
 HEAD = "# %% [markdown]\n# # T\n\n# %% tags=['parameters']\nSCALE = 'laptop'\n\n# %%\n"
@@ -109,7 +109,7 @@ def test_a_lesson_that_hangs_is_ended_and_no_child_of_any_lesson_stays(
     mark = two_lessons / "notebooks" / "running"
     # a day passes as soon as the lesson hangs, and nothing waits for it
     clock = lambda: time.monotonic() + 86_400 * mark.exists()  # noqa: E731
-    monkeypatch.setattr(runner, "clock", clock)
+    monkeypatch.setattr(lesson_processes, "clock", clock)
     arguments = ["course", "--scale", "smoke", "--limit", "1000", "--jobs", "1"]
     assert __main__.main(arguments) == 1
     said = capsys.readouterr().out
@@ -117,6 +117,13 @@ def test_a_lesson_that_hangs_is_ended_and_no_child_of_any_lesson_stays(
     assert verdicts(said)["03_good"] == "ok"
     assert "02_hangs: it was ended after 1000 s" in said
     assert all_gone(pids(mark) + pids(two_lessons / "notebooks" / "pid"))
+
+
+def test_where_no_terminal_is_no_bar_is_drawn(tmp_path, capsys):
+    tasks = {"one": ("no_such_module",)}
+    (result,) = lesson_processes.spread(tasks, jobs=1, limit=600, logs=tmp_path)
+    assert "its process died (exit code 1" in result.error
+    assert capsys.readouterr().err == ""
 
 
 def test_publishing_writes_good_notebooks_only_with_equal_ids_of_cells(two_lessons):

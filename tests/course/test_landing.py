@@ -5,7 +5,7 @@ import re
 import pytest
 
 from calibkit.course import checkout, explorers, syllabus
-from calibkit.course.site import figures, findings, graph, landing
+from calibkit.course.site import dark_pictures, findings, landing, prerequisites
 from calibkit.pictures import palette
 from tests.pictures.reading import Look
 from tests.pictures.reading_svg import picture
@@ -89,7 +89,7 @@ def numbers(words):
 def test_the_graph_has_every_lesson_and_an_arrow_from_what_it_needs():
     entries = syllabus.entries()
     links = {one.number: f"{one.number}.html" for one in entries}
-    drawn = graph.drawn(links)
+    drawn = prerequisites.drawn(links)
     assert re.findall(r'href="([^"]+)"', drawn) == list(links.values())
     arrows = set(re.findall(r'class="arrow whole" data-from="(\d\d)" data-to="(\d\d)"', drawn))
     for one in entries:
@@ -98,13 +98,13 @@ def test_the_graph_has_every_lesson_and_an_arrow_from_what_it_needs():
         assert reached == syllabus.above(one.number)  # what is needed, by way of the arrows
     boxes = re.findall(r'<rect x="([\d.]+)" y="([\d.]+)"', drawn)
     assert len(set(boxes)) == len(entries)
-    listed = re.findall(r'data-number="(\d\d)"', graph.nested(links))
+    listed = re.findall(r'data-number="(\d\d)"', prerequisites.nested(links))
     assert sorted(listed) == sorted(links)
     assert drawn.count('class="map"') == sum("03" in one.part_of for one in entries)
 
 
 def test_every_colour_of_a_stored_slider_has_one_for_dark_pages():
-    known = figures.counterparts()
+    known = dark_pictures.counterparts()
     stored = sorted((checkout.results() / "explorers").glob("*.json"))
     for path in stored:
         for frame in explorers.stored(path.stem).frames:

@@ -5,10 +5,9 @@ import re
 from urllib.parse import urlparse
 
 from calibkit.course import browser
-from calibkit.course.classroom import contents
-from calibkit.course.classroom.kits import placeholders
+from calibkit.course.classroom import contents, placeholders
 
-OWN = browser.HERE / "own"
+OWN = browser.HERE / "own_diagram"
 QUESTIONS = json.loads((OWN / "questions.json").read_text(encoding="utf-8"))
 NETWORK = json.loads((OWN / "network.json").read_text(encoding="utf-8"))
 

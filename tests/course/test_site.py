@@ -7,8 +7,8 @@ import struct
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from calibkit.course import checkout, claims
-from calibkit.course.site import findings, sharing, sources, sphinx_extension
+from calibkit.course import checkout, claims, page_templates
+from calibkit.course.site import findings, landing, sharing, sources, sphinx_extension
 
 ARGUMENTS, BLOCK = [".. rst-class:: arguments", ""], [".. code-block:: text", ""]
 LAST = ["``w``", "    four", ""]
@@ -94,7 +94,7 @@ def test_each_lesson_says_what_the_landing_page_shows_of_it():
 def test_the_landing_page_counts_the_verdicts():
     printed = claims.printed(checkout.root() / "notebooks")
     assert printed
-    assert f"{len(printed)} " in sources.landing_page(COURSE)
+    assert f"{len(printed)} " in landing.page(COURSE)
 
 
 def test_the_findings_are_what_the_evidence_concluded():
@@ -111,7 +111,7 @@ def test_the_findings_are_what_the_evidence_concluded():
 
 def test_a_picture_of_a_finding_stands_on_the_page_of_findings_and_each_line_leads_on():
     parts = sources.concluded(EVERY)
-    page = sources.TEMPLATES.get_template("findings.html")
+    page = page_templates.TEMPLATES.get_template("findings.html")
     html = [
         page.render(number=number, members=members, **parts) for number, members in parts["results"]
     ]

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from study import all_networks
+from study import all_networks, contests
 from study.families import Course, View, families
 
 from calibkit import curation, metrics
@@ -49,7 +49,7 @@ def test_every_value_is_a_training_that_scores_its_training_data(family):
 
 
 def test_the_architectures_are_trained_as_lesson_04_chooses():
-    best = architectures.chosen(architectures.stored(), "after T")
+    best = contests.chosen(contests.stored(), "after T")
     best = best[(best.width == 32) & (best.pixels == "in place")]
     assert len(best) == 12
     for one in best.itertuples():

@@ -2,11 +2,10 @@
 
 import pandas as pd
 import pytest
-from study import forms, rare_classes, selection, strange_images
+from study import contests, forms, rare_classes, selection, strange_images
 from study.photograph_grids import FORMS
 
 from calibkit.course.experiments import (
-    architectures,
     mixed,
     notes,
     scanners,
@@ -17,7 +16,7 @@ from calibkit.course.experiments import (
 from calibkit.course.scale import budget
 
 STUDIES = {
-    "architectures": (architectures.STUDY, {"kind": "dense", "place": "few"}),
+    "architectures": (contests.STUDY, {"kind": "dense", "place": "few"}),
     "choices": (selection.PARTS, {"choice": "entropy", "share": 0.3, "noise": 0.4}),
     "faded": (selection.FOCAL, {"strength": 3.0, "decay": 1e-3}),
     "mixed": (mixed.STUDY, {"way": "mixup", "strength": 0.2}),
@@ -90,3 +89,14 @@ def test_a_stored_row_is_made_again(name):
     )
     for measure in kept.filter(like="nll"):
         assert made[measure] == pytest.approx(kept[measure].item(), rel=0.02)
+
+
+def test_a_contest_gets_its_least_mean():
+    table = contests.stored()
+    best = contests.chosen(table, "after T")
+    assert len(best) == len(contests.contests())
+    for row in best.itertuples():
+        contest = pd.Series({name: getattr(row, name) for name in contests.CONTEST})
+        same = (table[list(contests.CONTEST)] == contest).all(axis=1)
+        means = table[same].groupby(["strength", "decay"]).scaled_nll.mean()
+        assert means.idxmin() == (row.rate, row.decay)

@@ -74,7 +74,7 @@ def script(entry: Path) -> str:
     exported: dict[str, Path] = {}
     parts = []
     for path, text in modules(entry).items():
-        own = exports(text)
+        own = EXPORTED.findall(text)
         for name in own:
             other = exported.setdefault(name, path)
             if other != path:
@@ -119,7 +119,7 @@ def modules(entry: Path) -> dict[Path, str]:
             other = (path.parent / found["file"]).resolve()
             visit(other, [*above, path])
             wanted = {name.strip() for name in found["names"].split(",") if name.strip()}
-            if missing := ", ".join(sorted(wanted - {*exports(done[other])})):
+            if missing := ", ".join(sorted(wanted - {*EXPORTED.findall(done[other])})):
                 raise BrowserPageError(
                     f"{path.name} imports {missing}, not exported by {other.name}"
                 )
@@ -127,15 +127,6 @@ def modules(entry: Path) -> dict[Path, str]:
 
     visit(entry.resolve(), [])
     return done
-
-
-def exports(text: str) -> list[str]:
-    """The names that a module gives to others.
-
-    >>> exports("export const PIXELS = 64;\\nconst side = 8;\\nexport function draw() {}")
-    ['PIXELS', 'draw']
-    """
-    return EXPORTED.findall(text)
 
 
 def page(name: str, data: Mapping[str, Any], home: str = "", **words: str) -> str:
@@ -182,15 +173,15 @@ def audit(home: str = "", lesson: str = "") -> str:
 def own_diagram(home: str = "") -> str:
     """The page that asks a reader, and draws their own reliability diagram, or that of a class.
 
-    Its questions are own/questions.json; own/network.json has what the network of lesson 00 said on
-    its test images, in ten bins from 0 to 1. home: as `page` takes it.
+    Its questions are own_diagram/questions.json; network.json beside it has what the network of
+    lesson 00 said on its test images, in ten bins from 0 to 1. home: as `page` takes it.
 
     >>> "connect-src" in own_diagram(), len(own_diagram()) < 60_000
     (False, True)
     """
-    files = {name: HERE / "own" / f"{name}.json" for name in ("questions", "network")}
+    files = {name: HERE / "own_diagram" / f"{name}.json" for name in ("questions", "network")}
     data = {name: json.loads(file.read_text(encoding="utf-8")) for name, file in files.items()}
-    return page("own", data, home)
+    return page("own_diagram", data, home)
 
 
 def digits_text() -> str:

@@ -86,9 +86,10 @@ def prose(notebook) -> str:
     return "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
 
 
-def title(notebook) -> str:
-    """The notebook's first heading."""
-    return notebook.cells[0].source.splitlines()[0].removeprefix("# ")
+def question(notebook) -> str:
+    """What stands after **Question.** at the head of a lesson; "" without one."""
+    found = re.search(r"\*\*Question\.\*\* (.+?)(?:\n\n|\Z)", prose(notebook), re.DOTALL)
+    return found[1] if found else ""
 
 
 def folded(text: str) -> dict[str, str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from calibkit.course import check, checkout, execution
+from calibkit.course import check, checkout, execution, pages
 from calibkit.course.classroom import contents
 
 BESIDE = ("results", "images")  # what lessons load and show
@@ -170,7 +170,7 @@ def answered(lesson: str, notebook):
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     tagged = [place for place, c in enumerate(code) if "parameters" in c.metadata.get("tags", ())]
     imports = code[max(0, tagged[0] - 1) if tagged else 0]  # the last cell before the parameters
-    cells = [new_markdown_cell(f"# Key to {contents.title(notebook)}")]
+    cells = [new_markdown_cell(f"# Key to {pages.title(notebook)}")]
     cells.append(new_code_cell(imports.source, execution_count=1))
     replies: dict[str, str] = {}
     for task in contents.exercises(lesson, notebook):

@@ -23,7 +23,7 @@ from tqdm.auto import tqdm
 from calibkit import validate
 from calibkit.course import check, checkout
 from calibkit.course.check import running
-from calibkit.course.check.engine import Exercise, Reply
+from calibkit.course.check.engine import Exercise
 from calibkit.course.classroom import contents, sandbox, submissions, unseen
 from calibkit.course.classroom.submissions import Submission
 
@@ -51,26 +51,10 @@ class Failing:
 
 
 @dataclass(frozen=True)
-class Examined:
-    """The checker's reply, how many of the unseen cases are right, and the smallest that fails."""
-
-    reply: Reply
-    right: int
-    unseen: int
-    smallest: Failing | None = None
-
-    @property
-    def share(self) -> float:
-        """Right ones among the unseen cases."""
-        return self.right / self.unseen
-
-
-@dataclass(frozen=True)
 class Grade:
     """Points for one exercise, UNKNOWN for an error of ours, and what the checker said.
 
     share: of the cases that no notebook shows, those that are right; None where none was tried.
-    smallest: the smallest case that fails.
     """
 
     points: int | str
@@ -228,7 +212,7 @@ def grade(
             f"on this machine: {own.message}"
         )
     marked = []
-    for one in tqdm(handed_in, unit="student"):
+    for one in tqdm(handed_in, unit="student", disable=None):
         grades = {task.checker: graded(one, task, seed, walls or []) for task in asked}
         marked.append(Marked(one.student, grades, one.troubles, one.fingerprint))
     titles = {task.checker: task.title for task in asked}
@@ -271,39 +255,37 @@ def graded(submission: Submission, task: contents.Exercise, seed: int, walls: li
     exercise = check.EXERCISES[task.checker]
     withheld = unseen.withheld(exercise, task.solution)
     answer = sandbox.Answer(*handed_in, withheld=withheld, walls=walls, seed=seed)
-    found = None
     try:
         with answer as function:
-            found = examine(exercise, seed, function)
-            if getattr(function, "why", ""):  # its process is gone: what came after is no result
-                found = replace(found, smallest=None)
-        points, message = int(found.reply.passed), " ".join(found.reply.plain.split())
+            grade = examine(exercise, seed, function)
+            # where its process is gone, what came after is no result
+            return replace(grade, smallest=None) if getattr(function, "why", "") else grade
     except running.TimeUp:
         points, message = 0, "the cells that the function needs had not ended in time"
     except (sandbox.Missing, sandbox.Ended, sandbox.Raised, NotImplementedError) as error:
         points, message = 0, f"{type(error).__name__}: {error}"
     except Exception as error:
         points, message = UNKNOWN, f"not graded, for an error of the grader: {error!r}"
-    told = (None, None) if found is None else (found.share, found.smallest)
-    return Grade(points, message, *told)
+    return Grade(points, message)
 
 
-def examine(exercise: Exercise, seed: int, answer: Callable) -> Examined:
+def examine(exercise: Exercise, seed: int, answer: Callable) -> Grade:
     """Ask the exercise about an answer, on its own cases and on those that `seed` draws."""
     extended = unseen.extended(exercise, seed)
     cases, hidden = extended.cases, extended.cases.keys() - exercise.cases.keys()
     reply = extended(answer)
+    grade = Grade(int(reply.passed), " ".join(reply.plain.split()), 1.0)
     if reply.passed:
-        return Examined(reply, len(hidden), len(hidden))
+        return grade
     # one by one, for the checker itself stops at the first case that raises an error
     failing = {
         name: case
         for name, case in cases.items()
         if not replace(exercise, cases={name: case})(answer).passed
     }
-    right = len(hidden) - len(failing.keys() & hidden)
+    grade = replace(grade, share=1 - len(failing.keys() & hidden) / len(hidden))
     if not failing:  # right one by one, and not as a whole: it keeps something between calls
-        return Examined(reply, right, len(hidden))
+        return grade
     name = min(failing, key=lambda name: _size(failing[name]))
     case, size = cases[name], _size(cases[name])
     call = f"{exercise.name}({', '.join(map(_code, case))})"
@@ -319,8 +301,7 @@ def examine(exercise: Exercise, seed: int, answer: Callable) -> Examined:
         given = "nothing (None)"
     except running.Refused as refusal:
         given = str(refusal)
-    smallest = Failing(name, call, _text(expected, digits), given)
-    return Examined(reply, right, len(hidden), smallest)
+    return replace(grade, smallest=Failing(name, call, _text(expected, digits), given))
 
 
 def _size(case: tuple) -> int:

@@ -46,7 +46,7 @@ def handout(lesson: checkout.Lesson) -> str:
         "handout.html",
         title=f"{name}: handout",
         heading=name,
-        question=_html(question(notebook)),
+        question=_html(f"**Question.** {contents.question(notebook)}"),
         takeaways=(TAKEAWAYS, _html(takeaways(notebook))),
         figures=shown,
         longest=LONGEST,
@@ -72,11 +72,6 @@ def row(frame: explorers.Frame, tag: str = "div") -> str:
     first, *others = frame.panels
     shown = svg.image(first, frame.readout) + "".join(map(svg.image, others))
     return f'<{tag} class="row">{shown}</{tag}>'
-
-
-def question(notebook) -> str:
-    """The question that the lesson opens with."""
-    return re.findall(r"\*\*Question\.\*\*.*?(?=\n\n)", contents.prose(notebook), re.DOTALL)[0]
 
 
 def takeaways(notebook) -> str:

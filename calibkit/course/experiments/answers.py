@@ -144,5 +144,5 @@ def by_meaning(wordings: Tensor) -> Tensor:
 
 
 def stored(folder: Path | None = None) -> pd.DataFrame:
-    """The table that `run` made; folder: notebooks/results of the course by default."""
+    """The table that `study.asking` made; folder: notebooks/results of the course by default."""
     return strengths.stored(PATH, folder)

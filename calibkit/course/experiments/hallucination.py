@@ -1,6 +1,6 @@
 """Sentences that a language model makes up: what it must invent if it speaks as its text does.
 
-`python -m calibkit.course.experiments.hallucination` keeps the table over shares of rare facts.
+`python -m study.asking invented` keeps the table over shares of rare facts.
 """
 
 from __future__ import annotations
@@ -91,5 +91,5 @@ def measure(known: Learned, told: Written, silent: Tensor | None = None) -> dict
 
 
 def stored(folder: Path | None = None) -> pd.DataFrame:
-    """The table that `run` made; folder: notebooks/results of the course by default."""
+    """The table that `study.asking` made; folder: notebooks/results of the course by default."""
     return strengths.stored(PATH, folder)

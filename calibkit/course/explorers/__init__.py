@@ -5,6 +5,7 @@
 
 from typing import Any
 
+from calibkit.course.explorers.diagrams import cooling_frame, film_frame, rivals_frame
 from calibkit.course.explorers.digits import (
     blend_frame,
     cooled_frame,
@@ -14,12 +15,11 @@ from calibkit.course.explorers.digits import (
     soft_label_frame,
 )
 from calibkit.course.explorers.explorer import Explorer, Frame, Slider
-from calibkit.course.explorers.library import keep, stored
+from calibkit.course.explorers.histograms import spread_frame
 from calibkit.course.explorers.lines import along_frame, cost_frame, squares_frame
-from calibkit.course.explorers.moving import cooling_frame, film_frame, rivals_frame
-from calibkit.course.explorers.promises import Example, promise_frame
-from calibkit.course.explorers.spread import spread_frame
-from calibkit.course.explorers.words import next_word_frame
+from calibkit.course.explorers.next_word import next_word_frame
+from calibkit.course.explorers.prediction_sets import Example, promise_frame
+from calibkit.course.explorers.storage import keep, stored
 from calibkit.pictures.reliability import pooled, reliability_frame
 
 __all__ = [

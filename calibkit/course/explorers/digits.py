@@ -7,7 +7,8 @@ ten digits: those of one role as bars, those of others as marks. They differ in 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import starmap
 
 import numpy as np
 import torch
@@ -74,7 +75,7 @@ def blend_frame(
             f"the one with mixup {_best(b)}"
         )
     parts = f"{100 * share:.0f} % of a {one}, {100 * (1 - share):.0f} % of a {other}"
-    return _frame(panels, f"{parts}: {'; '.join(said)}.")
+    return Frame(tuple(starmap(_panel, panels)), f"{parts}: {'; '.join(said)}.")
 
 
 def cooled_frame(images: np.ndarray, labels: Sequence[int], logits: Tensor, T: float) -> Frame:
@@ -98,7 +99,7 @@ def cooled_frame(images: np.ndarray, labels: Sequence[int], logits: Tensor, T: f
         panels.append((title, image, {AFTER: after}, {BEFORE: before}))
         said.append(f'the {name} answer "{answer}" has {100 * after[answer]:.1f} %')
         values[name] = after[answer]
-    return _frame(panels, f"T = {T:g}: {', '.join(said)}.", values)
+    return Frame(tuple(starmap(_panel, panels)), f"T = {T:g}: {', '.join(said)}.", values)
 
 
 def noisier_frame(
@@ -121,7 +122,7 @@ def noisier_frame(
         grey = as_array(image).clip(0, 1)
         panels.append((f"a {label} at noise {noise:g}", grey, {NETWORK: a}, {EXACT: b}))
         said.append(f"of the {label} the network says {_best(a)}, the best reader {_best(b)}")
-    return _frame(panels, f"Noise {noise:g}: {'; '.join(said)}.")
+    return Frame(tuple(starmap(_panel, panels)), f"Noise {noise:g}: {'; '.join(said)}.")
 
 
 def prior_frame(
@@ -156,7 +157,7 @@ def prior_frame(
         said.append(f"the {name} {label} {falls}")
         values[name] = rare[label]
     how = f"This digit {ratio:g} times rarer in training" if ratio > 1 else "Equally common"
-    return _frame(panels, f"{how}: {', '.join(said)}.", values)
+    return Frame(tuple(starmap(_panel, panels)), f"{how}: {', '.join(said)}.", values)
 
 
 def soft_label_frame(image: np.ndarray, label: int, posterior: np.ndarray, alpha: float) -> Frame:
@@ -185,7 +186,9 @@ def soft_label_frame(image: np.ndarray, label: int, posterior: np.ndarray, alpha
         ("one image and its label", image, {SOFT: taught}, {HARD: hard}),
         ("all images like it", image, {ASKED: asked}, {TRUE: true}),
     )
-    return _frame(panels, readout, {"taught": taught[label], "asked": asked[best]})
+    return Frame(
+        tuple(starmap(_panel, panels)), readout, {"taught": taught[label], "asked": asked[best]}
+    )
 
 
 def labels_frame(
@@ -286,15 +289,6 @@ def bars_and_marks(axes: svg.Axes, bars: Shares, marks: Shares) -> list[str]:
         spots = enumerate(values.tolist())
         drawn += [svg.marker(role, axes.x(k), axes.y(p), 4) for k, p in spots]
     return drawn
-
-
-def _frame(
-    panels: Iterable[tuple[str, np.ndarray, Shares, Shares]],
-    readout: str,
-    values: Mapping[str, float] | None = None,
-) -> Frame:
-    """A panel for each title, image, bars and marks."""
-    return Frame(tuple(_panel(*panel) for panel in panels), readout, values or {})
 
 
 def _panel(title: str, image: np.ndarray, bars: Shares, marks: Shares) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 from calibkit.course import checkout
 from calibkit.pictures.percent import spaced
 
+HERE = Path(__file__).parent
 MISSING = 'the site needs Sphinx and its theme: python -m pip install "calibkit[site]"'
 
 
@@ -47,8 +48,12 @@ def build(target: str | Path | None = None) -> Path:
     with tempfile.TemporaryDirectory() as work:
         source, made = Path(work, "source"), Path(work, "site")
         sources.write(source)
-        settings, trees, more = Path(__file__).parent, Path(work, "doctrees"), given(source)
-        app = Sphinx(source, settings, made, trees, "html", more, status=None, warning=warnings)
+        folders = {
+            "html_extra_path": [str(source / "extra")],
+            "html_static_path": [f"{HERE}/static", str(source / "static")],
+        }
+        trees = Path(work, "doctrees")
+        app = Sphinx(source, HERE, made, trees, "html", folders, status=None, warning=warnings)
         app.build()
         if warnings.getvalue() or app.statuscode:
             raise SiteError(f"Sphinx warns of something in the site:\n{warnings.getvalue()}")
@@ -57,12 +62,3 @@ def build(target: str | Path | None = None) -> Path:
         shutil.rmtree(target, ignore_errors=True)  # no page of an older site may stay
         shutil.move(made, target)
     return target / "index.html"
-
-
-def given(source: Path) -> dict[str, list[str]]:
-    """The settings of Sphinx that name folders of `sources.write`."""
-    static = str(Path(__file__).parent / "static")
-    return {
-        "html_extra_path": [str(source / "extra")],
-        "html_static_path": [static, str(source / "static")],
-    }

@@ -1,16 +1,21 @@
-"""What moves on the landing page: all networks, and stored runs retold without their terms."""
+"""The landing page, and what moves on it: all networks, stored runs retold without their terms."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
+from html import unescape
+from typing import Any
 
+from calibkit.course import checkout, claims, page_templates, syllabus
 from calibkit.course.explorers import Explorer, Frame, Slider, networks, stored
 from calibkit.course.explorers.plane import PLAIN, AllNetworks
+from calibkit.course.site import findings, prerequisites, sharing
 from calibkit.pictures import panels, svg
-from calibkit.pictures.palette import ACCURACY, CONFIDENCE, GREY, OVER, TRAINED, Role
+from calibkit.pictures.palette import ACCURACY, CONFIDENCE, GREY, OVER, Role
 
+DESCRIBED = re.compile(r'(?s)<p class="description">(?P<words>.*?)</p>')  # what an explorer is
 CELL = 15  # pixels of one of the hundred
 GRID = 10 * CELL
 TOP = 58
@@ -91,12 +96,9 @@ def _temperature(_, frame: Frame) -> Frame:
         f"T = {T:g}: mean confidence minus accuracy {100 * gap:+.1f} points; average distance "
         f"from the diagonal (ECE) {100 * error:.1f} points."
     )
-    return Frame((_closer(frame.panels[0]), error_panel(_curve(), T)), words)
-
-
-@cache
-def _curve() -> list[tuple[float, float]]:
-    return [(one.values["T"], one.values["ece"]) for one in stored("temperature").frames]
+    hint = svg.text(140, 110, "drag T to draw the curve", fill=GREY) * (T < 2)
+    ece = frame.panels[2].replace("</svg>", f"{hint}</svg>")
+    return Frame((_closer(frame.panels[0]), _closer(ece)), words)
 
 
 # By name: the stored explorer, its frames retold, what its slider moves, what it shows.
@@ -155,32 +157,6 @@ def sliders() -> dict[str, Explorer]:
     return found
 
 
-def error_panel(curve: Sequence[tuple[float, float]], T: float) -> str:
-    """The ECE at all temperatures up to T, beside a diagram: (temperature, ECE) a point.
-
-    >>> points = [(0.4, 0.2), (1.0, 0.1), (2.0, 0.03), (3.0, 0.02)]
-    >>> error_panel(points, 0.4).count("drag T to draw the curve")
-    1
-    """
-    (low, _), (high, _) = curve[0], curve[-1]
-    axes = svg.Axes(60, 30, 142, 160, (low, high), (0, 0.2))
-    seen = [(t, error) for t, error in curve if t <= T]
-    (last, error), (best, _) = seen[-1], min(seen, key=lambda one: one[1])
-    dashes = {"stroke": GREY, "stroke_dasharray": "3 3"}
-    middle = axes.left + axes.width / 2
-    hint = svg.text(axes.x(3), axes.y(0.1), "drag T to draw the curve", fill=GREY)
-    drawn = [
-        svg.text(middle, 21, "ECE"),
-        axes.line(best, 0, best, 0.2, **dashes),
-        svg.tag("polyline", points=axes.points(*zip(*seen, strict=True)), fill="none",
-                **svg.stroke(TRAINED)),
-        svg.marker(TRAINED, axes.x(last), axes.y(error)),
-        axes.frame("temperature T", "ECE (%)", range(1, 6), (0, 0.1, 0.2)),
-        hint * (len(seen) < len(curve) / 3),
-    ]  # fmt: skip
-    return _closer(svg.picture(*panels.CELL, *drawn))
-
-
 def _closer(panel: str) -> str:
     """A small plot cut to what is drawn and enlarged, but for its words; a legend as it is."""
     size = SIZE.search(panel)
@@ -189,3 +165,45 @@ def _closer(panel: str) -> str:
     box = " ".join(map(str, VIEW))
     shown = f'viewBox="{box}" width="{PLOT}" height="{round(PLOT * VIEW[3] / VIEW[2])}"'
     return re.sub(r'font-size="1\d"', f'font-size="{SMALL}"', SIZE.sub(shown, panel, count=1))
+
+
+def page(course: Sequence[Any]) -> str:
+    """The HTML of the first page; course: its lessons, as `sources.lessons` gives them."""
+    explorer = plane()
+    map_words = re.findall(r"!\[([^\]]+)\]\(images/course_map\.svg\)", course[0].prose)
+    stems = {lesson.number: lesson.stem for lesson in course}
+    entries = [one for one in syllabus.entries() if one.number in stems]
+    links = {number: f"{stem}.html" for number, stem in stems.items()}
+    # the description of the plane is folded, where there is no room for it
+    folded = '<details class="description"><summary>How to read the picture</summary><p>'
+    licence = (checkout.root() / "LICENSE").read_text(encoding="utf-8")
+    return page_templates.render(
+        "landing.html",
+        said=round(100 * explorer.chosen.confidence, 1),
+        right=round(100 * explorer.chosen.accuracy, 1),
+        start_minutes=sum(syllabus.entry(course[0].number).minutes),
+        code=sharing.code(),
+        plane=DESCRIBED.sub(rf"{folded}\g<words></p></details>", explorer.html(), count=1),
+        sliders={name: apart(one.html()) for name, one in sliders().items()},
+        entries=entries,
+        names={one.number: one.short for one in entries},
+        paths=syllabus.routes(),
+        graph=prerequisites.drawn(links),
+        nested=prerequisites.nested(links),
+        findings=findings.twelve(),
+        stems=stems,
+        verdicts=len(claims.printed(checkout.root() / "notebooks")),
+        map=map_words[0] if map_words else "The course on one page.",
+        authors=licence.partition("Copyright (c) ")[2].split("\n")[0],
+    )
+
+
+def apart(html: str) -> dict[str, str]:
+    """An explorer, and beside it, as `how`, its description, which a page shows elsewhere.
+
+    >>> apart('<div><p class="description">Across: T &amp; more.</p></div>')
+    {'how': 'Across: T & more.', 'html': '<div></div>'}
+    """
+    described = DESCRIBED.search(html)
+    how = unescape(described["words"]) if described else ""
+    return {"how": how, "html": DESCRIBED.sub("", html, count=1)}

@@ -9,27 +9,24 @@ import re
 import shutil
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property, partial
 from html import unescape
 from pathlib import Path
-from typing import Any
 
 from bs4 import BeautifulSoup, Tag
-from jinja2 import Environment, FileSystemLoader, select_autoescape
 from nbformat import NotebookNode
 
 from calibkit.course import browser, checkout, claims, pages, syllabus, verdicts
 from calibkit.course.browser import six_files
-from calibkit.course.classroom.contents import prose
-from calibkit.course.explorers import library, networks, stored
+from calibkit.course.classroom import contents
+from calibkit.course.explorers import networks, storage, stored
 from calibkit.course.explorers.explorer import EXPLORER, refreshed
+from calibkit.course.page_templates import TEMPLATES, render
 from calibkit.course.site import (
     api,
-    figures,
+    dark_pictures,
     findings,
-    graph,
-    kits,
+    kit_pages,
     landing,
     sharing,
     sphinx_extension,
@@ -56,9 +53,7 @@ ALL_NETWORKS = "All networks of the course"
 CARDS = 4  # columns that a telephone has no room for
 DECISIVE = ("verdicts", "what follows here")
 READABLE = 490  # pixels of width that a telephone shrinks no further than words can be read
-DESCRIBED = re.compile(r'(?s)<p class="description">(?P<words>.*?)</p>')  # what an explorer is
 PNG = "data:image/png;base64,"
-HERE = Path(__file__).parent
 BAR = {  # the main list of every page
     "index.html#lessons-title": "Lessons",
     "play.html": "Playground",
@@ -67,29 +62,15 @@ BAR = {  # the main list of every page
     "class_guide.html": "For teachers",
     "api.html": "The package",
 }
-TEMPLATES = Environment(
-    loader=FileSystemLoader(HERE), autoescape=select_autoescape(), trim_blocks=True
-)
 
 
-@dataclass(frozen=True)
-class Lesson:
+class Lesson(checkout.Lesson):
     """An executed notebook, and what the site says of it elsewhere."""
-
-    path: Path
-
-    @property
-    def is_evidence(self) -> bool:
-        return self.path.parent.name == checkout.EVIDENCE
 
     @property
     def stem(self) -> str:
         """The name of its page; evidence has a name beside its lesson's."""
-        return f"{checkout.EVIDENCE}_{self.path.stem}" if self.is_evidence else self.path.stem
-
-    @property
-    def number(self) -> str:
-        return self.path.stem[:2]
+        return self.name.replace("/", "_")
 
     @property
     def short(self) -> str:
@@ -97,33 +78,31 @@ class Lesson:
         return syllabus.entry(self.number).short
 
     @cached_property
-    def notebook(self) -> NotebookNode:
-        return to_be_read(pages.read(self.path))
+    def read(self) -> NotebookNode:
+        return to_be_read(pages.read(self.notebook))
 
     @property
     def title(self) -> str:
         """Its heading without the number."""
-        return re.sub(r"^\d+ · ", "", pages.title(self.notebook))
+        return re.sub(r"^\d+ · ", "", pages.title(self.read))
 
     @property
     def question(self) -> str:
-        """What stands after **Question.** at its head."""
-        words = re.search(r"(?s)\*\*Question\.\*\* (.+?)(?:\n\n|\Z)", self.prose)
-        return re.sub(r"[*`$]", "", words[1] if words else "").replace("\n", " ")
+        return re.sub(r"[*`$]", "", contents.question(self.read)).replace("\n", " ")
 
     @property
     def prose(self) -> str:
-        return prose(self.notebook)
+        return contents.prose(self.read)
 
     @cached_property
     def html(self) -> str:
         """Its piece of HTML, with a place for each verdict and each slider."""
-        return with_places(drawn(self.notebook, self.path.parent))
+        return with_places(drawn(self.read, self.notebook.parent))
 
     @cached_property
     def sliders(self) -> list[str]:
         """The HTML of its sliders, in order, to be shown elsewhere."""
-        outputs = (output for cell in self.notebook.cells for output in cell.get("outputs", ()))
+        outputs = (output for cell in self.read.cells for output in cell.get("outputs", ()))
         html = (output.get("data", {}).get("text/html", "") for output in outputs)
         return [refreshed(page) for page in html if "calibkit-explorer" in page]
 
@@ -171,7 +150,7 @@ def drawn(
     def sided(found: re.Match[str]) -> str:  # a telephone stacks what is left and right
         return found[0].replace('n">', 'n sided">', 1) if "Left" in found["words"] else found[0]
 
-    return DESCRIBED.sub(sided, html)
+    return landing.DESCRIBED.sub(sided, html)
 
 
 def opened(html: str, more: str) -> str:
@@ -212,12 +191,8 @@ def to_be_read(notebook: NotebookNode) -> NotebookNode:
 
 def lessons() -> list[Lesson]:
     """Every lesson that stands in notebooks/, in order, then their evidence."""
-    return [Lesson(path) for path in pages.names(home())]
-
-
-def text_pages() -> dict[str, Path]:
-    """The pages that are no notebooks, by name: those in notebooks/."""
-    return {path.stem: path for path in sorted(home().glob("*.md"))}
+    every = (*checkout.lessons(), *checkout.evidence())
+    return [Lesson(one.source) for one in every if one.notebook.exists()]
 
 
 def write(folder: Path) -> None:
@@ -225,35 +200,36 @@ def write(folder: Path) -> None:
     extra, static = folder / "extra", folder / "static"
     for one in (folder / "api", extra / "embed", extra / "images", static):
         one.mkdir(parents=True)
-    every, shown, described = lessons(), kits.every(), api.groups()
+    every, shown, described = lessons(), kit_pages.every(), api.groups()
     course = [lesson for lesson in every if not lesson.is_evidence]
-    texts = {name: (path.parent, pages.read(path)) for name, path in text_pages().items()}
+    texts = {path.stem: pages.read(path) for path in sorted(home().glob("*.md"))}
     fragments = {lesson.stem: lesson.html for lesson in every}
-    fragments |= {name: carded(drawn(text, at)) for name, (at, text) in texts.items()}
+    fragments |= {name: carded(drawn(text)) for name, text in texts.items()}
     fragments["class_guide"] = opened(fragments["class_guide"], LOOK_AT_KITS)
     fragments[RUN] = opened(fragments[RUN], sharing.download(extra))
     # a slider that moves, and beside it the line that shows it elsewhere
-    promise = _apart(landing.sliders()["promise"].html())["html"]
-    live = _rendered("live.html", slider=promise)
+    promise = landing.apart(landing.sliders()["promise"].html())["html"]
+    live = render("live.html", slider=promise)
     fragments["sliders_anywhere"] = opened(fragments["sliders_anywhere"], live)
     gallery = [(lesson, lesson.sliders) for lesson in course]
     fragments["verdicts"] = _verdicts(course)
-    fragments["sliders"] = _rendered("sliders.html", lessons=gallery, plane=networks().html())
+    fragments["sliders"] = render("sliders.html", lessons=gallery, plane=networks().html())
     for kit in shown:
-        fragments[kit.stem] = carded(drawn(pages.text_page(kit.text), more=kit.links))
-        kit.write(extra)
+        page, more = pages.text_page(kit_pages.text(kit)), kit_pages.links(kit)
+        fragments[f"kit_{kit.name}"] = carded(drawn(page, more=more))
+        kit_pages.write(kit, extra)
     for name, html in fragments.items():
         (folder / f"{name}{SUFFIX}").write_text(html, encoding="utf-8")
-    (folder / "landing.txt").write_text(landing_page(course), encoding="utf-8")
+    (folder / "landing.txt").write_text(landing.page(course), encoding="utf-8")
     for picture in (home() / "images").glob("c*.svg"):  # the map, and what pages show
         shutil.copy(picture, extra / "images")
     (extra / ".nojekyll").touch()  # a host leaves _static alone
     promised, right = landing.hundred(stored("start_here").first)
     sharing.card(static, promised, right)
-    (static / "figures.css").write_text(figures.style(), encoding="utf-8")
+    (static / "figures.css").write_text(dark_pictures.style(), encoding="utf-8")
     _embeds(extra / "embed", course)
-    leads = {f"{kit.stem}.html": f"{kit.stem}.html" for kit in shown}
-    listed = drawn(pages.text_page(kits.listed(shown)), more=leads)
+    leads = {page: page for page in (f"kit_{kit.name}.html" for kit in shown)}
+    listed = drawn(pages.text_page(kit_pages.listed(shown)), more=leads)
     (folder / "kits.txt").write_text(listed, encoding="utf-8")
     _computing(extra, course)
     # a page for each module, with the finding that shows what it is for
@@ -261,25 +237,19 @@ def write(folder: Path) -> None:
     stems = {lesson.number: lesson.stem for lesson in course}
     for one in itertools.chain.from_iterable(described.values()):
         stem = stems.get(one.lesson or "")
-        page = _rendered(
-            "module.rst.j2", one=one, finding=stem and found.get(one.lesson), stem=stem
-        )
+        page = render("module.rst.j2", one=one, finding=stem and found.get(one.lesson), stem=stem)
         (folder / "api" / f"{one.name}.rst").write_text(page, encoding="utf-8")
-    titles = {name: pages.title(text) for name, (_, text) in texts.items()}
+    titles = {name: pages.title(text) for name, text in texts.items()}
     question = f"Can a network’s “{promised}\u00a0% sure” be believed?"
     toc = {"groups": groups(course, titles), "api": described, "headline": question}
     toc |= {"evidence": every[len(course) :], "texts": titles, "says": api.SAYS, "kits": shown}
     toc |= concluded(every)
     for name in ("index.rst", "findings.rst", "kits.rst", "api.rst"):
-        (folder / name).write_text(_rendered(f"{name}.j2", **toc), encoding="utf-8")
+        (folder / name).write_text(render(f"{name}.j2", **toc), encoding="utf-8")
     told = {lesson.stem: lesson.question for lesson in every} | {"index": DESCRIPTION}
     order = [*(lesson.stem for lesson in course), "findings"]
     about = {"headline": question, "described": told, "shop": BAR, "order": order}
     (folder / sphinx_extension.ABOUT).write_text(json.dumps(about), encoding="utf-8")
-
-
-def _rendered(template: str, **words: Any) -> str:
-    return TEMPLATES.get_template(template).render(**words)
 
 
 def groups(course: list[Lesson], texts: Mapping[str, str]) -> dict[str, list[tuple[str, str]]]:
@@ -394,7 +364,7 @@ def _verdicts(course: list[Lesson]) -> str:
     concluded = claims.conclusions_table(claims.conclusions(home()), printed, listed)
     # its claims say what they are
     concluded = re.sub(r"(?m)(?<=^\| )\w+(?= \|)", lambda id: names.get(id[0], id[0]), concluded)
-    return _rendered(
+    return render(
         "verdicts.html",
         lessons=by_lesson,
         counts=counts | {"post hoc": sum(verdict.post_hoc for verdict in every)},
@@ -403,55 +373,13 @@ def _verdicts(course: list[Lesson]) -> str:
     )
 
 
-def landing_page(course: list[Lesson]) -> str:
-    """The HTML of the first page."""
-    plane = landing.plane()
-    map_words = re.findall(r"!\[([^\]]+)\]\(images/course_map\.svg\)", course[0].prose)
-    stems = {lesson.number: lesson.stem for lesson in course}
-    entries = [one for one in syllabus.entries() if one.number in stems]
-    links = {number: f"{stem}.html" for number, stem in stems.items()}
-    # the description of the plane is folded, where there is no room for it
-    folded = '<details class="description"><summary>How to read the picture</summary><p>'
-    licence = (checkout.root() / "LICENSE").read_text(encoding="utf-8")
-    return _rendered(
-        "landing.html",
-        said=round(100 * plane.chosen.confidence, 1),
-        right=round(100 * plane.chosen.accuracy, 1),
-        start_minutes=sum(syllabus.entry(course[0].number).minutes),
-        code=sharing.code(),
-        plane=DESCRIBED.sub(rf"{folded}\g<words></p></details>", plane.html(), count=1),
-        sliders={name: _apart(explorer.html()) for name, explorer in landing.sliders().items()},
-        entries=entries,
-        names={one.number: one.short for one in entries},
-        paths=syllabus.routes(),
-        graph=graph.drawn(links),
-        nested=graph.nested(links),
-        findings=findings.twelve(),
-        stems=stems,
-        verdicts=len(claims.printed(home())),
-        map=map_words[0] if map_words else "The course on one page.",
-        authors=licence.partition("Copyright (c) ")[2].split("\n")[0],
-    )
-
-
-def _apart(html: str) -> dict[str, str]:
-    """An explorer, and beside it, as `how`, its description, which a page shows elsewhere.
-
-    >>> _apart('<div><p class="description">Across: T &amp; more.</p></div>')
-    {'how': 'Across: T & more.', 'html': '<div></div>'}
-    """
-    described = DESCRIBED.search(html)
-    how = unescape(described["words"]) if described else ""
-    return {"how": how, "html": DESCRIBED.sub("", html, count=1)}
-
-
 def bar(here: str) -> str:
     """The main list on a page beside those of Sphinx; here: which one that is.
 
     >>> bar("play.html").count("<a "), '"play.html" aria-current="page"' in bar("play.html")
     (7, True)
     """
-    return TEMPLATES.get_template("templates/bar.html").module.bar(BAR, here)
+    return TEMPLATES.get_template("bar.html").module.bar(BAR, here)
 
 
 def _computing(folder: Path, course: list[Lesson]) -> None:
@@ -477,8 +405,8 @@ def _embeds(folder: Path, course: list[Lesson]) -> None:
             back = f"../{lesson.stem}.html#slider-{number}"
             shown[f"{lesson.stem}-{number}"] = (lesson.title, html, back)
     for name, (title, html, back) in shown.items():
-        words = {"title": title, "slider": html, "back": back, "colours": figures.style()}
-        (folder / f"{name}.html").write_text(_rendered("embed.html", **words), encoding="utf-8")
-    for name in library.names():
-        module = library.explorer(name).module()
+        words = {"title": title, "slider": html, "back": back, "colours": dark_pictures.style()}
+        (folder / f"{name}.html").write_text(render("embed.html", **words), encoding="utf-8")
+    for name in storage.names():
+        module = storage.explorer(name).module()
         (folder / f"{name}.mjs").write_text(module, encoding="utf-8")

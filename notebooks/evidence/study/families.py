@@ -20,6 +20,7 @@ from calibkit.course.scale import Budget
 from calibkit.lab import data, models, sweep, training
 from calibkit.lab.data import Dataset, Predictions
 from calibkit.lab.training import Trial
+from study import contests
 from study.tablets import relabelled
 
 K = 10  # digits
@@ -233,9 +234,7 @@ class Course:
 @functools.cache
 def _at_best(kind: str, place: str) -> tuple[float, float]:
     """The learning rate and weight decay that lesson 04 chooses, from its stored table."""
-    best = architectures.chosen(architectures.stored(), "after T").set_index(
-        [*architectures.CONTEST]
-    )
+    best = contests.chosen(contests.stored(), "after T").set_index([*contests.CONTEST])
     found = best.loc[(kind, architectures.WIDTHS["large"], place, "in place")]
     return float(found.rate), float(found.decay)
 

@@ -16,6 +16,7 @@ import pandas as pd
 from calibkit import validate
 from calibkit.course.experiments import choices, focal_gammas, soft_targets, strengths, translated
 from calibkit.lab import training, translation
+from study import rules
 
 # --- focal loss with each gamma, lesson 10 --------------------------------------------------------
 
@@ -51,7 +52,7 @@ def parts(seeds=strengths.SELECTION) -> list[dict[str, Any]]:
     """Every rule at noise 0.4, the two of most interest at every noise, cures on five parts."""
     plain = strengths.settings({"cross-entropy": (0.0,)}, DECAYS, seeds)
     every = strengths.settings(WAYS, DECAYS, seeds)
-    found = [(rule, share, 0.4, plain) for rule in choices.RULES for share in SHARES]
+    found = [(rule, share, 0.4, plain) for rule in rules.RULES for share in SHARES]
     found += [
         (rule, share, noise, plain)
         for noise in NOISES
@@ -72,7 +73,9 @@ def parts(seeds=strengths.SELECTION) -> list[dict[str, Any]]:
 
 def of_part(size, choice, share, seed, **setting) -> training.Trial:
     """The trial of one of `parts`."""
-    return choices.trial(size, choice, share, seed, **setting)
+    noise = setting.get("noise", 0.4)
+    select = None if share == 1 else rules.rule(size, choice, share, noise, seed)
+    return choices.trial(size, choice, share, seed, **setting, select=select)
 
 
 PARTS = strengths.Study("choices", of_part, parts())

@@ -7,7 +7,7 @@
 # %%
 import numpy as np
 import pandas as pd
-from study import reports
+from study import contests, reports
 
 from calibkit.course import experiments, verdicts
 from calibkit.course.experiments import architectures
@@ -26,17 +26,17 @@ DEVICE = "auto"
 
 # %%
 size, seeds, device = begin(SCALE, SEED, DEVICE)
-stored = architectures.stored()
-chosen = {by: architectures.chosen(stored, by) for by in ("as trained", "after T")}
+stored = contests.stored()
+chosen = {by: contests.chosen(stored, by) for by in ("as trained", "after T")}
 weights = {
-    (kind, name): architectures.weights(kind, width)
+    (kind, name): contests.weights(kind, width)
     for kind in architectures.KINDS
     for name, width in architectures.WIDTHS.items()
 }
 print("weights:", ", ".join(f"{kind} {n:,} ({name})" for (kind, name), n in weights.items()))
 both = [table.assign(by=by) for by, table in chosen.items()]
 pd.concat(both).pivot(
-    index=list(architectures.CONTEST), columns="by", values=["rate", "decay", "NLL", "edge"]
+    index=list(contests.CONTEST), columns="by", values=["rate", "decay", "NLL", "edge"]
 ).round(3)
 
 # %%
@@ -44,8 +44,8 @@ PARTS = ("test", *(f"noise {noise}" for noise in architectures.NOISES))
 
 
 def measured(by):
-    done = architectures.at_best(size, by, seeds, shifted=True, device=device)
-    rows = pd.DataFrame([row for one in done.outcomes for row in architectures.judged(one, PARTS)])
+    done = contests.at_best(size, by, seeds, shifted=True, device=device)
+    rows = pd.DataFrame([row for one in done.outcomes for row in contests.judged(one, PARTS)])
     return rows[rows.state == by]
 
 
@@ -193,7 +193,7 @@ for seed in seeds:
         "test": architectures.digits(size, seed).test,
         **architectures.noisier(size, seed),
     }.items():
-        exact.append({"seen": name, **architectures.described(seen.posterior, seen)})
+        exact.append({"seen": name, **contests.described(seen.posterior, seen)})
 pd.DataFrame(exact).groupby("seen")[["accuracy", "ECE", "NLL"]].mean().round(3)
 
 # %%
@@ -281,7 +281,7 @@ print(
 # %%
 places = []
 for by in STATES:
-    done = architectures.at_best(
+    done = contests.at_best(
         size,
         by,
         seeds,
@@ -289,7 +289,7 @@ for by in STATES:
         device=device,
         shifted=True,
     )
-    rows = pd.DataFrame([row for one in done.outcomes for row in architectures.judged(one)])
+    rows = pd.DataFrame([row for one in done.outcomes for row in contests.judged(one)])
     places.append(rows[rows.state == "as trained"].assign(by=by))
 where = pd.concat(places).groupby(["by", "kind"], sort=False)[["lost", "claimed"]].mean()
 where.assign(kappa=where.claimed / where.lost).round(3)

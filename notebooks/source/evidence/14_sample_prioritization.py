@@ -10,7 +10,7 @@ from functools import partial
 
 import pandas as pd
 import torch
-from study import reports, selection
+from study import reports, rules, selection
 
 from calibkit.course import experiments, verdicts
 from calibkit.course.experiments import choices
@@ -49,7 +49,7 @@ def trained_on(grid):
 grid = [{**row, "seed": seed} for row in best.to_dict("records") for seed in everyone]
 tuned = trained_on(grid)
 plain = {"noise": 0.4, "way": "cross-entropy", "strength": 0.0, "decay": choices.DECAY}
-parts = [("all", 1.0), *((rule, share) for rule in choices.RULES for share in selection.SHARES)]
+parts = [("all", 1.0), *((rule, share) for rule in rules.RULES for share in selection.SHARES)]
 grid = [{"choice": rule, "share": share, **plain, "seed": seed} for rule, share in parts for seed in seeds]
 usual = trained_on(grid)
 columns = ["test_accuracy", "test_gap", "test_ece", "T", "scaled_ece", "scaled_nll"]

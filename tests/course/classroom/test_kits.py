@@ -6,13 +6,12 @@ import pytest
 
 from calibkit import __main__
 from calibkit.course import checkout
-from calibkit.course.classroom import contents, kits
-from calibkit.course.classroom.kits import placeholders, writing
+from calibkit.course.classroom import contents, kits, placeholders
 from tests.course.classroom.course import COMMITTED
 
 NAMES = kits.names()
 SOURCES = {
-    name: (checkout.root() / writing.SOURCES / f"{name}.md").read_text(encoding="utf-8")
+    name: (checkout.root() / kits.SOURCES / f"{name}.md").read_text(encoding="utf-8")
     for name in NAMES
 }
 LINK = re.compile(r"play\.html#([^)\"]+)")
@@ -36,7 +35,7 @@ def made(tmp_path_factory):
 def test_a_kit_holds_what_a_lecturer_needs(made, name):
     folder = made / name
     files = {path.name for path in folder.iterdir()}
-    assert files == {*writing.PAGES, "slides.html", "play.html", "rubric.csv", "student"}
+    assert files == {*kits.PAGES, "slides.html", "play.html", "rubric.csv", "student"}
     numbers = numbers_of(name)
     assert [path.name[:2] for path in sorted((folder / "student").glob("*.ipynb"))] == numbers
     for file in files - {"student", "rubric.csv"}:
@@ -77,7 +76,7 @@ def test_the_plan_fits_90_minutes_and_no_number_of_its_slides_is_typed(name):
     assert shown == sorted(shown)
     text = part(name, "Slides")
     assert not re.search(r"^(<{7}|>{7}|={7}$)", text, re.MULTILINE)  # what a merge leaves
-    assert shown[-1] == len(writing.SLIDE.findall(text))
+    assert shown[-1] == len(kits.SLIDE.findall(text))
     assert len(placeholders.PLACE.findall(text)) >= 10
     settings = r"\$\$.*?\$\$|\$.*?\$|play\.html#[^)]*|```.*?```"
     text = re.sub(settings, "", placeholders.PLACE.sub("", text), flags=re.DOTALL)
@@ -130,9 +129,9 @@ def test_places_are_filled_from_the_lessons_print_figures_and_sliders():
 
 
 def test_a_source_without_a_part_is_refused(monkeypatch):
-    monkeypatch.setattr(writing, "fill", lambda _: "# x\n\nLessons: 00\n\n## Plan\n")
+    monkeypatch.setattr(kits, "fill", lambda _: "# x\n\nLessons: 00\n\n## Plan\n")
     with pytest.raises(kits.KitError, match="needs a title"):
-        writing.read("audit")
+        kits.read("audit")
 
 
 def test_the_command_writes_a_kit_and_lists_all(tmp_path, capsys):
@@ -148,7 +147,7 @@ def test_the_command_writes_a_kit_and_lists_all(tmp_path, capsys):
 
 def test_slides_work_without_a_script_and_forbid_all_that_is_not_theirs():
     text = "### One *word*\n\nShown.\n\n> Hidden.\n> More.\n\nShown too.\n\n### Two\n\n$x$\n"
-    page = writing.slides("A & B", text)
+    page = kits.slides("A & B", text)
     assert page.count('<section id="') == 2
     assert page.count("<h1>") == page.count('<aside class="notes"') == 1
     assert page.count("<h2>") == 2

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import pandas as pd
 import pytest
 import torch
 
@@ -44,14 +43,3 @@ def test_a_trial_is_scored_on_what_it_was_trained_for():
     assert torch.equal(moved.train.inputs, architectures.exchanged(plain.train).inputs)
     for name, part in plain.score.items():
         assert torch.equal(moved.score[name].inputs, architectures.exchanged(part).inputs)
-
-
-def test_a_contest_gets_its_least_mean():
-    table = architectures.stored()
-    best = architectures.chosen(table, "after T")
-    assert len(best) == len(architectures.contests())
-    for row in best.itertuples():
-        contest = pd.Series({name: getattr(row, name) for name in architectures.CONTEST})
-        same = (table[list(architectures.CONTEST)] == contest).all(axis=1)
-        means = table[same].groupby(["strength", "decay"]).scaled_nll.mean()
-        assert means.idxmin() == (row.rate, row.decay)

@@ -9,7 +9,8 @@ import torch
 
 from calibkit import metrics
 from calibkit.course import explorers
-from calibkit.course.explorers import digits, words
+from calibkit.course.explorers import digits
+from calibkit.course.explorers import next_word as drawn
 from calibkit.pictures import palette
 from tests.pictures import reading
 from tests.pictures.checks import (
@@ -385,19 +386,19 @@ LAW = {"route": 0.7, "chemin": 0.3}
 def next_word(says=SAYS):
     frame = explorers.next_word_frame("the road", ["la"], says, LAW, title="after 1 word")
     texts = re.findall(r'<text x="([\d.]+)" y="([\d.]+)"[^>]*>([^<]+)</text>', frame.panels[0])
-    return frame, [told for x, _, told in texts if float(x) == words.LEFT - 6]
+    return frame, [told for x, _, told in texts if float(x) == drawn.LEFT - 6]
 
 
 def test_the_next_words_are_those_of_the_law_then_those_of_the_network():
     frame, rows = next_word()
     assert rows == ["route", "chemin", "voiture", "car", "house"]
-    (bars,) = re.findall(rf'<path d="([^"]+)" fill="{words.NETWORK.pale}"', frame.panels[0])
+    (bars,) = re.findall(rf'<path d="([^"]+)" fill="{drawn.NETWORK.pale}"', frame.panels[0])
     ends = [float(x) for x in re.findall(r"H([\d.]+)V", bars)]
     assert ends == pytest.approx(
-        [words.LEFT + words.WIDTH * SAYS.get(w, 0) for w in rows], abs=0.06
+        [drawn.LEFT + drawn.WIDTH * SAYS.get(w, 0) for w in rows], abs=0.06
     )
-    marked = re.findall(rf'd="M([\d.]+)[^>]*fill="{words.EXACT.colour}"', frame.panels[0])
-    expected = [words.LEFT + words.WIDTH * LAW.get(w, 0) for w in rows]
+    marked = re.findall(rf'd="M([\d.]+)[^>]*fill="{drawn.EXACT.colour}"', frame.panels[0])
+    expected = [drawn.LEFT + drawn.WIDTH * LAW.get(w, 0) for w in rows]
     assert [float(x) for x in marked[: len(rows)]] == pytest.approx(expected, abs=0.06)
     told = "after 1 word: the network says voiture with 60.0 %, the exact law 0.0 %"
     assert frame.readout == told

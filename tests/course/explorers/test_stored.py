@@ -8,7 +8,7 @@ import pytest
 from calibkit.course import checkout, explorers
 from calibkit.course.experiments import hallucination
 from calibkit.course.explorers import Explorer, Frame, Slider
-from calibkit.course.explorers.library import PUBLISHING
+from calibkit.course.explorers.storage import PUBLISHING
 
 
 @pytest.fixture

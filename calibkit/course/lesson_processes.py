@@ -48,8 +48,7 @@ class Running:
 
     def result(self, limit: float) -> Result | None:
         """What came of it; None while it may still run."""
-        with contextlib.suppress(psutil.NoSuchProcess):
-            self.family |= set(self.process.children(recursive=True))
+        self.family |= _family(self.process)
         if self.process.poll() is None:
             words = f"it was ended after {limit:g} s; allow more with --limit SECONDS"
             late = clock() - self.start > limit
@@ -66,7 +65,7 @@ class Running:
 
     def end(self) -> None:
         """End the lesson, its kernel and the workers of its kernel."""
-        end_all({self.process, *self.family, *_children(self.process)})
+        end({self.process} | self.family | _family(self.process))
         self.process.wait()
 
 
@@ -81,7 +80,7 @@ def spread(
     not even where this one is killed. What a lesson and its kernel print goes into logs/NAME.log.
     """
     waiting, results, running = list(tasks), [], []
-    with tqdm(total=len(tasks), unit="notebook") as bar:
+    with tqdm(total=len(tasks), unit="notebook", disable=None) as bar:  # none into a log
         try:
             while waiting or running:
                 while waiting and len(running) < jobs:
@@ -110,17 +109,18 @@ def end_with_parent() -> None:
     """In a lesson's process: wait until its standard input ends, then end with all it started."""
     while os.read(0, 1):
         pass
-    end_all(_children(psutil.Process()))
+    end(_family(psutil.Process()))
     os._exit(1)
 
 
-def end_all(processes: Iterable[psutil.Process]) -> None:
+def end(processes: Iterable[psutil.Process]) -> None:
     for process in processes:
         with contextlib.suppress(psutil.NoSuchProcess):
             process.kill()
 
 
-def _children(process: psutil.Process) -> list[psutil.Process]:
+def _family(process: psutil.Process) -> set[psutil.Process]:
+    """What a process started, and they."""
     with contextlib.suppress(psutil.NoSuchProcess):
-        return process.children(recursive=True)
-    return []
+        return {*process.children(recursive=True)}
+    return set()

@@ -1,13 +1,20 @@
-"""Write a kit: a folder with the plan, slides, notes, quiz, rubric, the playground, notebooks."""
+"""Kits: 90 minutes that a lecturer opens and gives, without reading the package.
+
+A kit has one source, notebooks/teaching/kits/NAME.md. Its parts are the headings of rank two; the
+part *Slides* becomes a page of slides, the others pages of text. `placeholders` fills what stands
+in double braces from what the lessons printed, so that no number is typed by hand.
+"""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from calibkit.course import browser, checkout, page_templates, pages
 from calibkit.course.classroom import contents, editions, rubrics
-from calibkit.course.classroom.kits.placeholders import KitError, fill
+from calibkit.course.classroom.placeholders import KitError, fill
 from calibkit.pictures.percent import spaced
 
 SOURCES = Path("notebooks", "teaching", "kits")
@@ -51,8 +58,37 @@ def names() -> list[str]:
     return sorted(path.stem for path in (checkout.root() / SOURCES).glob("*.md"))
 
 
-def read(name: str) -> tuple[str, list[str], dict[str, str]]:
-    """Title, lessons and parts of a kit, with every place filled.
+@dataclass(frozen=True)
+class Kit:
+    """A kit as its source has it, every place filled: its lessons, its parts by heading."""
+
+    name: str
+    title: str
+    lessons: list[str]
+    parts: dict[str, str]
+
+    @cached_property
+    def pages(self) -> dict[str, str]:
+        """Its pages by the names of their files, the first to open first."""
+        made = {}
+        for file, (words, wanted) in PAGES.items():
+            parts = [
+                (f"## {part}\n\n" if len(wanted) > 1 else "") + self.parts[part] for part in wanted
+            ]
+            if "Plan" in wanted:
+                parts.insert(1, FILES)
+            if "Exercises" in wanted:
+                parts.append(_further(self.lessons))
+            title = f"{self.title}: {words}" if words else self.title
+            made[file] = page_templates.render(
+                "kit.html", title=title, body=html("\n\n".join(parts))
+            )
+        made[SLIDES] = slides(self.title, self.parts["Slides"])
+        return {file: spaced(page) for file, page in made.items()} | {PLAY: browser.playground()}
+
+
+def read(name: str) -> Kit:
+    """The kit of that name.
 
     Raises ValueError for an unknown kit, KitError for a source with a place that nothing fills.
     """
@@ -67,42 +103,19 @@ def read(name: str) -> tuple[str, list[str], dict[str, str]]:
             f"{name}.md needs a title, a line Lessons: 00 08 and the parts "
             f"{', '.join(sorted(PARTS))}; it has {', '.join(sorted(parts))}"
         )
-    return title[1], found["numbers"].split(), parts
-
-
-def page_texts(name: str) -> tuple[list[str], dict[str, str]]:
-    """The lessons of a kit, and its pages by the names of their files, the first to open first.
-
-    Raises the errors of `read`.
-    """
-    title, lessons, parts = read(name)
-    made = {}
-    for file, (words, wanted) in PAGES.items():
-        headed = len(wanted) > 1
-        shown = [f"## {part}\n\n{parts[part]}" if headed else parts[part] for part in wanted]
-        if "Plan" in wanted:
-            shown.insert(1, FILES)
-        if "Exercises" in wanted:
-            shown.append(_further(lessons))
-        heading, body = f"{title}: {words}" if words else title, html("\n\n".join(shown))
-        made[file] = page_templates.render("kit.html", title=heading, body=body)
-    made[SLIDES] = slides(title, parts["Slides"])
-    made = {file: spaced(page) for file, page in made.items()}
-    made[PLAY] = browser.playground()
-    return lessons, made
+    return Kit(name, title[1], found["numbers"].split(), parts)
 
 
 def write(name: str, folder: str | Path) -> list[Path]:
     """Write the kit into a new folder; returns the pages, the first to open first.
 
-    Raises the errors of `page_texts`, and ValueError for a folder that is not empty.
+    Raises the errors of `read`, and ValueError for a folder that is not empty.
     """
-    lessons, made = page_texts(name)
-    written = contents.write_texts(editions.empty(folder), made)
-    folder = Path(folder)
-    rubrics.write(folder, lessons)
+    kit, folder = read(name), Path(folder)
+    written = contents.write_texts(editions.empty(folder), kit.pages)
+    rubrics.write(folder, kit.lessons)
     (folder / "rubric.md").unlink()  # the notes have it
-    editions.student(folder / STUDENT, lessons)
+    editions.student(folder / STUDENT, kit.lessons)
     return written
 
 
@@ -132,7 +145,7 @@ def slides(title: str, text: str) -> str:
         heading = html(slide["title"]).strip().removeprefix("<p>").removesuffix("</p>")
         body = html(NOTES.sub("", slide["body"]))
         made.append({"title": heading, "body": body, "notes": html(notes) if notes else ""})
-    script = Path(__file__).with_name("slides.js").read_text(encoding="utf-8")
+    script = (page_templates.FOLDER / "slides.js").read_text("utf-8")
     words = {"title": f"{title}: slides", "heading": title, "slides": made}
     return page_templates.render("slides.html", script, **words)
 
