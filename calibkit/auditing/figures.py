@@ -23,11 +23,9 @@ RISKS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # where a risk axis may e
 ROW = 26  # pixels of a line in the picture of groups
 
 
-def figure(picture: str, text: str, caption: str = "") -> str:
+def figure(picture: str, text: str) -> str:
     """A picture that is read out as `text`."""
-    words = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
-    image = f'<div role="img" aria-label="{escape(text, quote=True)}">{picture}</div>'
-    return f"<figure>{image}{words}</figure>"
+    return f'<figure><div role="img" aria-label="{escape(text)}">{picture}</div></figure>'
 
 
 EVENT = {  # the words of a diagram of an event for those of the predicted class

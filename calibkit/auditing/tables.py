@@ -241,7 +241,7 @@ def _layout(text: str, name: str, options: Any) -> tuple[list[str], str, bool, l
                 f"columns must name the {len(first)} columns of {name}, got {len(options.columns)}"
             )
         return lines, apart, comma, list(options.columns)
-    numbers = list(filter(_is_number, first))
+    numbers = [cell for cell in first if re.fullmatch(NUMBER, cell)]
     classes = all(re.fullmatch(r"[+-]?\d+(\.0+)?", cell) for cell in numbers)
     if len(numbers) == len(first) or not classes:
         return lines, apart, comma, None
@@ -255,10 +255,6 @@ def _layout(text: str, name: str, options: Any) -> tuple[list[str], str, bool, l
 def _apart(head: str) -> str:
     apart = max(",", ";", "\t", "|", key=head.count)
     return apart if apart in head else SPACES
-
-
-def _is_number(cell: str) -> bool:
-    return bool(re.fullmatch(NUMBER, cell))
 
 
 def _cells(line: str, apart: str) -> list[str]:
