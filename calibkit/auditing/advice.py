@@ -77,10 +77,7 @@ def _weighed(cooling: Cooling, gain: dict[str, Estimate], rises: list[Rise]) -> 
     better = [name for name, loss in losses.items() if loss.clear and loss.value < 0]
     worse = [name for name, loss in losses.items() if loss.clear and loss.value > 0]
     worse += [str(rise) for rise in rises if rise.low > 0]
-    gains, loses = (
-        f"{_list(better)} {_verb(better, 'gain')}",
-        f"{_list(worse)} {_verb(worse, 'lose')}",
-    )
+    gains, loses = _said(better, "gain"), _said(worse, "lose")
     most = max(rises, key=lambda rise: rise.value)
     if better and worse:
         return "disagreement", (
@@ -104,14 +101,10 @@ def _weighed(cooling: Cooling, gain: dict[str, Estimate], rises: list[Rise]) -> 
     return "use", f"{_begin(gains)} clearly{aside}: use it"
 
 
-def _list(names: list[str]) -> str:
-    """Names in a row."""
+def _said(names: list[str], verb: str) -> str:
+    """Names in a row and what they do."""
     *first, last = names or [""]
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-def _verb(names: list[str], verb: str) -> str:
-    return verb if len(names) > 1 else f"{verb}s"
+    return f"{', '.join(first)} and {last} {verb}" if first else f"{last} {verb}s"
 
 
 def _begin(words: str) -> str:

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     from calibkit.auditing.binary import Binary, Costs
 
-TESTS = 1000  # draws of a test
 OF_EVENT = ("event_ece", "event_gap")  # measures of a binary model alone
 
 
@@ -60,7 +59,6 @@ class Audit:
     class_names: tuple[str, ...]
     warnings: tuple[str, ...]
     rows: Rows
-    cooled_rows: Rows
     cooling: Cooling
     measures: dict[str, Estimate]
     cooled: dict[str, Estimate]
@@ -270,7 +268,6 @@ def audit(
         class_names=tuple(names),
         warnings=(*named_off, *odd, *copies, *more, *odd_rows),
         rows=before.rows,
-        cooled_rows=after.rows,
         cooling=cooling,
         measures=before.estimates(),
         cooled=after.estimates(),
@@ -294,10 +291,7 @@ def _rises(before: Measured, after: Measured, *, event: bool) -> list[Rise]:
     """What the temperature changes the ECE by, and that of the event of a binary model."""
     pairs = {"the ECE": (before, after)}
     if event:
-        from calibkit.auditing.binary import event_rows
-
-        first, second = (replace(model, rows=event_rows(model.rows)) for model in (before, after))
-        pairs["the ECE of the event"] = first, second
+        pairs["the ECE of the event"] = before.event, after.event
     return [
         Rise(name, cooled.values["ece"] - plain.values["ece"], cooled.rise(plain)[0])
         for name, (plain, cooled) in pairs.items()
@@ -310,17 +304,17 @@ def _found(
 ) -> dict[str, Any]:  # fmt: skip
     """What is found beyond the measures. mapped: `binary.Mapped`, or None."""
     from calibkit.auditing import findings  # loads pandas
-    from calibkit.auditing.binary import binary, event_rows, of_answers
+    from calibkit.auditing.binary import binary, of_answers
 
-    rows, units, bins, level = before.rows, before.units, before.bins, before.level
-    test, power = findings.calibration(rows, units, bins=bins, resamples=TESTS, seed=before.seed)
+    rows, units = before.rows, before.units
+    test, power = findings.calibration(before)
     by_group = two = deferral = None
     kinds = {}
     if groups is not None:
         codes, of_groups = groups_of(groups, len(rows))
         cooled = None if cooling.misfit else after.rows
-        of_event = event_rows(rows) if mapped is not None and not event else None
-        by_group = findings.groups(rows, cooled, units, codes, of_groups, bins, level, of_event)
+        of_event = before.event.rows if mapped is not None and not event else None
+        by_group = findings.groups(before, cooled, codes, of_groups, of_event)
         kinds["groups"] = torch.from_numpy(codes), of_groups
     if rows.classes > 2:
         kinds["predicted classes"] = rows.predicted, names
@@ -332,9 +326,9 @@ def _found(
     if mapped is not None and event and prices is not None:
         maps = {"as it is": rows, "temperature": after.rows}
         maps |= {} if mapped.rows is None else {"Platt": mapped.rows}
-        deferral = replace(of_answers(maps, units, level, *prices), platt=mapped.fitted)
+        deferral = replace(of_answers(maps, units, before.level, *prices), platt=mapped.fitted)
     elif mapped is not None:
-        two = binary(before, after, mapped, names, TESTS, prices)
+        two = binary(before, after, mapped, names, prices)
     return {
         "advice": advice,
         "test": test,
@@ -416,9 +410,9 @@ def audit_files(
     file has some, must be those of the first. Where rows are answers, with whether each is right,
     the second model has its own: row by row they must be answers to the same questions.
     """
-    from calibkit.auditing import files  # loads pandas
+    from calibkit.auditing import files, questions  # loads pandas
 
-    asked = {key: options.pop(key) for key in files.READING if key in options}
+    asked = {key: options.pop(key) for key in questions.NAMES if key in options}
     named = {"clusters": clusters, "weights": weights}
     beside = {key: column for key, column in named.items() if column is not None}
     asked["beside"] = (*asked.get("beside", ()), *beside.values())

@@ -92,7 +92,7 @@ def of_decisions(
 ) -> Costs:
     """Costs of models of one event on the same rows; the first is the model as it is.
 
-    models: of `binary.event_rows`. A row is acted on where its score is at or above
+    models: of `Measured.event`. A row is acted on where its score is at or above
     alarm / (alarm + miss), the threshold that is cheapest for a calibrated probability.
 
     Source: Elkan (2001), section 2.
@@ -197,31 +197,24 @@ class Binary:
         return less is not None and less.clear and less.value < 0
 
 
-MAPPED = ("nll", "brier", "ece")
-KNOWN = {"ece": "event_ece"}  # names of intervals in the table of coverages
+EVENT = {"nll": "nll", "brier": "brier", "ece": "event_ece"}  # with the names of their intervals
 BEYOND = "Platt less temperature"
 
 
 def binary(
-    as_it_is: Measured, cooled: Measured, mapped: Mapped, names: list[str], resamples: int,
+    as_it_is: Measured, cooled: Measured, mapped: Mapped, names: list[str],
     costs: tuple[float, float] | None = None,
 ) -> Binary:  # fmt: skip
     """The event of a binary model; see `Binary`. costs: of a false alarm and of a miss."""
-    every = {"as it is": as_it_is.rows, "temperature": cooled.rows, "Platt": mapped.rows}
-    models = {
-        name: replace(as_it_is, rows=event_rows(rows))
-        for name, rows in every.items()
-        if rows is not None
-    }
-    mine, rows, units = models["as it is"], models["as it is"].rows, as_it_is.units
+    mine, rows, units = as_it_is.event, as_it_is.event.rows, as_it_is.units
+    models = {"as it is": mine, "temperature": cooled.event}
+    if mapped.rows is not None:
+        models["Platt"] = replace(as_it_is, rows=mapped.rows).event
     event = rows.correct.double()
     rate = units.mean(event)
     gain = {name: model.less(mine) for name, model in models.items() if model is not mine}
     if "Platt" in models:
         gain[BEYOND] = models["Platt"].less(models["temperature"])
-    test, _ = calibration(
-        rows, units, bins=mine.bins, resamples=resamples, seed=mine.seed, sizes=()
-    )
     deciding = {name: model.rows for name, model in models.items()}
     return Binary(
         event=names[1],
@@ -232,14 +225,14 @@ def binary(
         gap=mine.estimate("gap"),
         ece=mine.estimate("ece", as_known="event_ece"),
         auc=auc_estimate(rows, units, mine.level),
-        test=test,
+        test=calibration(mine, sizes=())[0],
         diagram=mine.wide,
         platt=mapped.fitted,
         maps={
-            name: {one: model.estimate(one, as_known=KNOWN.get(one)) for one in MAPPED}
+            name: {one: model.estimate(one, as_known=EVENT.get(one)) for one in EVENT}
             for name, model in models.items()
         },
-        gain={name: {one: each[one] for one in MAPPED} for name, each in gain.items()},
+        gain={name: {one: each[one] for one in EVENT} for name, each in gain.items()},
         net_benefit=net_benefit(rows.confidence, event, units),
         costs=None if costs is None else of_decisions(deciding, units, mine.level, *costs),
     )
@@ -295,16 +288,6 @@ def _logistic(odds: Tensor, labels: Tensor, weight: Tensor) -> tuple[float, floa
     return float(model.coef_[0, 0]), float(model.intercept_[0])
 
 
-def event_rows(rows: Rows) -> Rows:
-    """The rows of a binary model as forecasts of class 1: how probable it is, whether it came.
-
-    Their Brier score is (p - y)^2, half of the sum over both classes.
-    """
-    event = torch.where(rows.predicted == 1, rows.confidence, 1 - rows.confidence)
-    ones = torch.ones_like(rows.labels)
-    return replace(rows, predicted=ones, confidence=event, brier=rows.brier / 2)
-
-
 def area(score: Tensor, event: Tensor, units: Units) -> tuple[float, Tensor]:
     """The AUC and (n,) what each row adds to it, to first order; NaN without both classes.
 
@@ -333,7 +316,7 @@ def _share_below(values: Tensor, others: Tensor, weight: Tensor) -> Tensor:
 
 
 def auc_estimate(rows: Rows, units: Units, level: float) -> Estimate:
-    """The AUC with its interval; `rows` of `event_rows`."""
+    """The AUC with its interval; `rows` of `Measured.event`."""
     value, each = area(rows.confidence, rows.correct, units)
     if not (intervals.covers("auc", 2, units.worth, level) and math.isfinite(value)):
         return Estimate(value, *NONE)

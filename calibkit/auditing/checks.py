@@ -7,15 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from calibkit.auditing.guesses import (
-    CLEARLY,
-    LIKELY,
-    decisions,
-    first_class,
-    likeliest,
-    of_what,
-    truth,
-)  # fmt: skip
+from calibkit.auditing import guesses
+from calibkit.auditing.guesses import CLEARLY, LIKELY, of_what
 from calibkit.auditing.names import FEW, area, decides, short, strange
 from calibkit.auditing.questions import Options, Unclear, joined
 from calibkit.auditing.scores import SOME, slices
@@ -39,7 +32,7 @@ def own_predictions(right: np.ndarray, table, roles, options: Options) -> None:
     label, other = "the predictions", []
     if roles is not None:
         label = repr(short(roles.label))
-        other = [c for c in decisions(table, roles.label, roles.scores) if not decides(c)]
+        other = [c for c in guesses.decisions(table, roles.label, roles.scores) if not decides(c)]
     raise Unclear(
         f"the labels in {label} are what the scores say in every one of {len(right)} rows: are "
         f"they the model's own predictions? Name the truth with --label, or --labels FILE; if they "
@@ -68,7 +61,7 @@ def sorted_scores(matrix, labels: pd.Series | np.ndarray, roles, table, options:
         scores = np.asarray(matrix, np.float64)
         z = area(scores[:, 1] - scores[:, 0], labels == 1)[1]
         raise Unclear(why, **({"sorted_classes": True} if z > CLEARLY else {}))
-    able = decisions(table, roles.label, columns)
+    able = guesses.decisions(table, roles.label, columns)
     raise Unclear(why, *([("", {"scores": [best], "predicted": able[0]})] if able else []))
 
 
@@ -145,8 +138,9 @@ def better_order(
     unnamed = [f"unnamed_{k}" for k in range(count)]
     found: list[str] | None = None
     if best - mine > POINTS or against:
-        found = likeliest(pd.Series(np.array(classes)[labels]), unnamed, matrix, kind)
-    counts = first_class(found)  # another order may as well be that of a model that is often wrong
+        found = guesses.likeliest(pd.Series(np.array(classes)[labels]), unnamed, matrix, kind)
+    # another order may as well be that of a model that is often wrong
+    counts = guesses.first_class(found)
     absence = f", and {absent:.0%} are predicted as classes that no label names" if absent else ""
     ways: list[tuple[str, dict]] = [
         ("the columns are as they are named", {"columns_as_named": True})
@@ -199,7 +193,7 @@ def below_half(
         asked.sure = False
         if not options.label:  # the label may be the prediction
             rest = {name: held for name, held in table.entries.items() if name != label[0]}
-            found = truth(replace(table, entries=rest), [], None, options).get("label")
+            found = guesses.truth(replace(table, entries=rest), [], None, options).get("label")
             if found:
                 how = {"label": found, "predicted": label[0]}
                 asked.ways.append((f"{score!r} is the confidence of {label[0]!r}", how))

@@ -249,6 +249,10 @@ def _with_label(
                 f"--{option} goes with one column of scores, but there are {len(scores)}: name "
                 f"one of them with --scores"
             )
+    if options.positive is not None and options.predicted is not None:
+        raise ValueError(
+            "a score is of a label, --positive, or of a prediction, --predicted: say one of them"
+        )
     open_ = len(scores) == 1 and options.positive is None
     answers = options.kind == "confidence" or options.predicted is not None or (mark and open_)
     right = names.right_of(label[0], _class_words(table, label))
@@ -407,9 +411,8 @@ def _of_classes(
     checks.own_predictions(largest == labels, table, roles, options)
     checks.better_order(labels, largest, matrix, classes, kind, options)
     pairs = [f"{c} as {one}" for c, one in zip(roles.scores, classes, strict=True)]
-    number = re.compile(r"[+-]?\d+")
-    counts = [all(map(number.fullmatch, called)) for called in (classes, own)]
-    shown = own if options.classes and counts == [True, False] else classes
+    counted = all(map(names.is_whole, classes)) and not all(map(names.is_whole, own))
+    shown = own if options.classes and counted else classes
     form: Kind = "logits" if kind in ("logits", "logprobs") else "probs"
     note = f"classes: {short(pairs)}" if stated else ""
     if count == 2 and _event_first(classes):
@@ -419,7 +422,7 @@ def _of_classes(
 
 def _event_first(classes: list[str]) -> bool:
     """Whether of two classes the first is the event: 1 before 0, yes before no, 2 before 1."""
-    if all(re.fullmatch(r"[+-]?\d+", one) for one in classes):
+    if all(map(names.is_whole, classes)):
         return int(classes[0]) > int(classes[1])
     return _positive(classes) == classes[0]
 
@@ -467,10 +470,10 @@ def _of_one(
 def _positive(values: list[str]) -> str | None:
     """Which of two labels is the positive one; a single one may be either."""
     folded = [value.casefold() for value in values]
+    if len(values) == 1 and folded[0] not in names.POSITIVE:
+        return "1" if folded[0] in names.NEGATIVE else None
     if len(values) == 1:
-        return values[0] if folded[0] in names.POSITIVE else (
-            "1" if folded[0] in names.NEGATIVE else None
-        )  # fmt: skip
+        return values[0]
     pairs = [*zip(names.POSITIVE, names.NEGATIVE, strict=True), ("1", "-1")]
     return next((values[folded.index(yes)] for yes, no in pairs if {*folded} == {yes, no}), None)
 

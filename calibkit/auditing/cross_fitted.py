@@ -24,7 +24,6 @@ TOO_SELDOM_RIGHT = (
     "temperature can say, as it moves a confidence no further than to one half. A map with a "
     "shift, Platt scaling, can"
 )
-SLOPE_ROWS = 1 << 16  # entries that are held at a time for the slopes
 
 
 @dataclass(frozen=True)
@@ -150,18 +149,10 @@ def _error(value: float, logits: Tensor, labels: Tensor, units: Units) -> float:
     Rows that follow the model at this temperature would have a sum of residuals of variance
     mean Var z; the larger of the two errors is taken.
     """
-    slopes, spread, promised = [], 0.0, 0.0
-    weight = units.weight
-    step = max(1, SLOPE_ROWS // logits.shape[1])
-    for start in range(0, len(logits), step):
-        rows = slice(start, start + step)
-        z = logits[rows].double()
-        z = z - z.amax(1, keepdim=True)
-        share = (z / value).softmax(1)
-        mean = (share * z).sum(1)
-        slopes.append(mean - z.gather(1, labels[rows, None])[:, 0])
-        variance = (share * z.square()).sum(1) - mean.square()
-        spread += float((weight[rows] * variance).sum())
-        promised += float((weight[rows].square() * variance).sum())
-    squares = float(units.sums(torch.cat(slopes)).square().sum())
-    return math.sqrt(max(squares, promised)) / spread * value if spread > 0 else 0.0
+    from calibkit.recalibration.temperature import residuals
+
+    off, variance = residuals(value, logits, labels)
+    spread = float((units.weight * variance).sum())
+    promised = float((units.weight.square() * variance).sum())
+    squares = float(units.sums(off).square().sum())
+    return math.sqrt(max(squares, promised)) / spread if spread > 0 else 0.0

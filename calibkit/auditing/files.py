@@ -18,9 +18,8 @@ from calibkit.auditing.guesses import MOST_VALUES
 from calibkit.auditing.names import LABELS, bare, fractional
 from calibkit.auditing.questions import Options, Question, Unclear, Way, options_of
 
-__all__ = ["READING", "Predictions", "Question", "like", "paired", "read"]
+__all__ = ["Predictions", "Question", "like", "paired", "read"]
 
-READING = questions.NAMES
 TRIES = 6  # answers that one command may join
 
 
@@ -102,7 +101,9 @@ class _Reading:
         if not ordered and problem.lacks_labels and self.labels is None:
             for labels in _beside(self.path):
                 with contextlib.suppress(ValueError):
-                    return _Reading(self.path, labels).offered(options, asked)
+                    offered = _Reading(self.path, labels).offered(options, asked)
+                    if offered.ways:
+                        return offered
         why = ordered[0][1] if ordered else asked
         able = [way for way, _ in ordered]
         return Question(self.path, list(dict.fromkeys(why)), problem.table, able, self.labels)

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from calibkit.auditing.intervals import of_mean
 from calibkit.auditing.labels_and_groups import Units
-from calibkit.auditing.measures import Rows, risks
+from calibkit.auditing.measures import Measured, Rows, risks
 from calibkit.metrics import CalibrationTest
 from calibkit.metrics import bins as _bins
 from calibkit.metrics.testing import binned_error, drawn_errors, judged, spiegelhalter
@@ -62,16 +62,14 @@ def _law(chance: np.ndarray) -> np.ndarray:
 SIZES = (0.005, 0.01, 0.02, 0.05, 0.1)  # over-confidence that a test of this size may find
 COVERAGES = (1.0, 0.95, 0.9, 0.8, 0.7, 0.5, 0.3)
 ALPHA = 0.05
+TESTS = 1000  # draws of a test
 MISTAKES = 20
-GROUP = ["samples", "accuracy", "said", "gap", "low", "high"]
-GROUP += ["gap_left", "low_left", "high_left", "ece"]  # left: with the temperature
 FLAGS = ["no sample", "rare, and off", "rare", "off"]
 
 
 def calibration(
-    rows: Rows, units: Units, *, bins: int, resamples: int, seed: int,
-    sizes: Sequence[float] = SIZES,
-) -> tuple[CalibrationTest, dict[float, float]]:  # fmt: skip
+    of: Measured, sizes: Sequence[float] = SIZES
+) -> tuple[CalibrationTest, dict[float, float]]:
     """The test of calibration, and its power.
 
     Hits are drawn row by row with the chance that the confidence says. Where rows belong to
@@ -81,13 +79,12 @@ def calibration(
     The power is the share of samples in which the test at 5 % finds a model whose chance to be
     right lies below its confidence by one of `sizes` everywhere.
     """
-    random = np.random.default_rng(seed)
-    draw = _hits if units.of is None else _signs
-    observed, errors = draw(rows, units, bins, random)
-    by_chance, fewer = errors(0.0, resamples), max(20, resamples // 5)
-    test = judged(observed, by_chance, _spiegelhalter(rows, units))
+    draw = _hits if of.units.of is None else _signs
+    observed, errors = draw(of.rows, of.units, of.bins, np.random.default_rng(of.seed))
+    by_chance = errors(0.0, TESTS)
+    test = judged(observed, by_chance, _spiegelhalter(of.rows, of.units))
     threshold = np.quantile(by_chance, 1 - ALPHA)
-    power = {size: float((errors(size, fewer) > threshold).mean()) for size in sizes}
+    power = {size: float((errors(size, TESTS // 5) > threshold).mean()) for size in sizes}
     return test, power
 
 
@@ -203,27 +200,37 @@ def _p_of(rows: Rows, units: Units, mine: Tensor) -> float:
 
 
 def groups(
-    rows: Rows, cooled: Rows | None, units: Units, codes: np.ndarray, names: Sequence[str],
-    bins: int, level: float, event: Rows | None = None,
+    of: Measured, cooled: Rows | None, codes: np.ndarray, names: Sequence[str],
+    event: Rows | None = None,
 ) -> pd.DataFrame:  # fmt: skip
     """A row a group: samples, accuracy, mean confidence, gap with its interval, ECE, p and flag.
 
-    event: of a binary model `binary.event_rows`, for the mean score less the share with the event.
+    event: of a binary model `Measured.event`, for the mean score less the share with the event.
 
     cooled: the rows with their temperatures, for the gap that is left with its interval; None where
     no temperature fits, and these columns are NaN. No row's temperature knows its own label, so
     that hits about the chance of each are all that errs, as without a temperature.
     """
-    which = torch.from_numpy(codes)
-    members = [(which == code).nonzero()[:, 0] for code in range(len(names))]
-    lines = [_group(rows, cooled, units.part(mine), mine, bins, level) for mine in members]
-    table = pd.DataFrame(lines, columns=GROUP)
-    table.insert(0, "name", list(names))
-    table["p"] = _surprise(rows, units, which, len(names))
-    table["flag"] = np.where(table["p"] < ALPHA / len(names), "off", "")
+    rows, units, which, count = of.rows, of.units, torch.from_numpy(codes), len(names)
+    members = [(which == code).nonzero()[:, 0] for code in range(count)]
+
+    def gaps(rows: Rows | None) -> list[tuple[float, float, float]]:
+        if rows is None:
+            return [(math.nan,) * 3] * count
+        return [_gap(rows, units.part(mine), mine, of.level) for mine in members]
+
+    said, accuracy = _means(rows, units, which, count)
+    samples = list(map(len, members))
+    table = pd.DataFrame(
+        {"name": list(names), "samples": samples, "accuracy": accuracy, "said": said}
+    )
+    table[["gap", "low", "high"]] = gaps(rows)
+    table[["gap_left", "low_left", "high_left"]] = gaps(cooled)  # with the temperature
+    table["ece"] = [_ece(rows, units.part(mine), mine, of.bins) for mine in members]
+    table["p"] = _surprise(rows, units, which, count)
+    table["flag"] = np.where(table["p"] < ALPHA / count, "off", "")
     if event is not None:
-        gaps = [_gap(event, units.part(mine), mine, level) for mine in members]
-        table[["event_gap", "event_low", "event_high"]] = gaps
+        table[["event_gap", "event_low", "event_high"]] = gaps(event)
     return table
 
 
@@ -239,15 +246,9 @@ def further_off(
     return table.sort_values("gap", key=abs, ascending=False, kind="stable")
 
 
-def _group(
-    rows: Rows, cooled: Rows | None, units: Units, mine: Tensor, bins: int, level: float
-) -> tuple[float, ...]:
-    confidence, correct = rows.confidence[mine], rows.correct[mine]
-    error = binned_error(confidence.numpy(), bins, units.weight.numpy())
-    ece = error(confidence.numpy(), correct.numpy())
-    accuracy, said = units.mean(correct.double()), units.mean(confidence)
-    left = _gap(cooled, units, mine, level) if cooled is not None else (math.nan,) * 3
-    return len(mine), accuracy, said, *_gap(rows, units, mine, level), *left, ece
+def _ece(rows: Rows, units: Units, mine: Tensor, bins: int) -> float:
+    confidence, correct = rows.confidence[mine].numpy(), rows.correct[mine].numpy()
+    return binned_error(confidence, bins, units.weight.numpy())(confidence, correct)
 
 
 def _gap(rows: Rows, units: Units, mine: Tensor, level: float) -> tuple[float, float, float]:

@@ -7,7 +7,6 @@ which label each of several columns stands for.
 
 from __future__ import annotations
 
-import re
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,20 +14,7 @@ import pandas as pd
 from scipy.optimize import linear_sum_assignment
 
 from calibkit.auditing import names
-from calibkit.auditing.names import (
-    FEW,
-    alike,
-    area,
-    as_typed,
-    bare,
-    fractional,
-    matrix_of,
-    middles,
-    parts,
-    short,
-    word,
-    words_of,
-)  # fmt: skip
+from calibkit.auditing.names import bare, fractional, matrix_of, parts, short, word, words_of
 from calibkit.auditing.questions import Options, Unclear, listed
 from calibkit.auditing.scores import double
 
@@ -92,14 +78,14 @@ def _fit(
     if len(own) > 1:
         pairs = pd.crosstab(mine, matrix.argmax(1)).to_numpy()
         hits = float(pairs[linear_sum_assignment(pairs, maximize=True)].sum() / len(mine))
-        return hits, hits == 1.0 and len(mine) >= FEW
+        return hits, hits == 1.0 and len(mine) >= names.FEW
     events = [names.words(table[c]).to_numpy()[good] == mine for c in decisions(table, label, own)]
     right = values[1] if len(values) == 2 else names.right_of(label[0], values)
     events += [mine == right] if right else []
     if not events:
         return None
-    areas = [area(matrix[:, 0], event) for event in events]
-    follows = len(values) == 2 and areas[-1][0] in (0.0, 1.0) and len(mine) >= FEW
+    areas = [names.area(matrix[:, 0], event) for event in events]
+    follows = len(values) == 2 and areas[-1][0] in (0.0, 1.0) and len(mine) >= names.FEW
     return max(abs(z) for _, z in areas), follows
 
 
@@ -168,12 +154,14 @@ def _of_marks(table: Any) -> dict[str, Any]:
     numeric = [c for c in table.columns if table[c].dtype.kind in "iufb"]
     binary = [c for c in numeric if set(table[c].dropna().unique()) == {0, 1}]
     scores = [c for c in numeric if fractional(table[c])]
-    pairs = [(a, b) for a in alike(binary, whole=True) for b in alike(scores, whole=True)]
+    pairs = [
+        (a, b) for a in names.alike(binary, whole=True) for b in names.alike(scores, whole=True)
+    ]
     for own, beside in pairs:
         if len(own) == len(beside) and names.one_hot(table, own):
             return {"label": own, "scores": beside}
     for own, beside in pairs:
-        if middles(own) == middles(beside):
+        if names.middles(own) == names.middles(beside):
             return {"label": own[:1], "scores": beside[:1]}
     return {}
 
@@ -187,7 +175,7 @@ def which_scores(table: Any, label: list[str], able: list[list[str]], options: O
     if unsure:  # called after all labels; more stand beside
         able = [named, [c for c in table.columns if c in (*named, *beside)]]
     found = [] if unsure else search(table, [label], able or None, options)
-    typed = {short(own): {"scores": as_typed(table, own)} for own in able}
+    typed = {short(own): {"scores": names.as_typed(table, own)} for own in able}
     if able:
         why = f"the scores may be{listed(typed)}\n  say which, --scores"
     else:
@@ -206,8 +194,8 @@ def which_scores(table: Any, label: list[str], able: list[list[str]], options: O
             return Unclear(why)
     if not typed:
         first = [fit.scores for fit in reversed(found) if fit.order[0] == found[0].order[0]]
-        typed = {short(own): {"scores": as_typed(table, own)} for own in first}
-    typed[short(own)] = typed.pop(short(own), {"scores": as_typed(table, own)})
+        typed = {short(own): {"scores": names.as_typed(table, own)} for own in first}
+    typed[short(own)] = typed.pop(short(own), {"scores": names.as_typed(table, own)})
     return Unclear(why, *((f"the scores are {words}", how) for words, how in typed.items()))
 
 
@@ -262,7 +250,7 @@ def of_what(
         ways = [(f"{rest} are both not {v!r}", more | {"positive": v}) for v in one]
         return marked(Unclear(why, *ways), mark, own, more)
     best, ways = meaning(table, score, label, able), []
-    sides = sorted((area(own, (words == value).to_numpy()), value) for value in values)
+    sides = sorted((names.area(own, (words == value).to_numpy()), value) for value in values)
     for (found, z), value in sides:  # the likelier last
         if len(values) != 2 and value != event:
             continue
@@ -291,7 +279,7 @@ def meaning(table: Any, score: str, label: list[str], able: list[str]) -> dict[s
     of_class = least < (0.5 if most <= 1 else 50) and (0 <= least <= most <= 100 or not able)
     if not of_class:
         return predicted
-    z = area(own[good], (words == values[-1])[good])[1]
+    z = names.area(own[good], (words == values[-1])[good])[1]
     return {} if abs(z) < LIKELY else {"positive": values[-1] if z > 0 else values[0]}
 
 
@@ -386,7 +374,11 @@ def which_classes(
     if order is None:
         return Unclear(why)
     values = sorted(set(words))
-    if all(map(_is_whole, values)) and not any(map(_is_whole, own)) and len(values) == len(own):
+    if (
+        all(map(names.is_whole, values))
+        and not any(map(names.is_whole, own))
+        and len(values) == len(own)
+    ):
         counted = sorted(values, key=int)  # in the order of the columns, unless that is unlikely
         if order != counted:
             ways = [
@@ -398,15 +390,11 @@ def which_classes(
 
 def first_class(order: list[str] | None) -> str:
     """The option for classes that count from another number on, as words of a question."""
-    if not order or not all(map(_is_whole, order)):
+    if not order or not all(map(names.is_whole, order)):
         return ""
     first = int(order[0])
     counts = order == [str(first + k) for k in range(len(order))]
     return f", or --first-class {first}" if counts else ""
-
-
-def _is_whole(value: str) -> bool:
-    return bool(re.fullmatch(r"[+-]?\d+", value))
 
 
 def likeliest(words: pd.Series, own: list[str], matrix: Any, kind: str) -> list[str] | None:
@@ -416,7 +404,7 @@ def likeliest(words: pd.Series, own: list[str], matrix: Any, kind: str) -> list[
     block, mine = double(np.asarray(matrix[some])), words.to_numpy()[some]
     logs = block.log_softmax(1) if kind in ("logits", "logprobs") else block.clamp(min=1e-6).log()
     costs = np.stack([-logs.numpy()[mine == value].sum(0) for value in values])
-    if len(values) < count and all(map(_is_whole, values)):
+    if len(values) < count and all(map(names.is_whole, values)):
         places = list(map(int, values))
         low, high = min(places), max(places)
         starts = [s for s in sorted({0, 1, low, high - count + 1}) if s <= low and high < s + count]

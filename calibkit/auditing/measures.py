@@ -173,6 +173,17 @@ class Measured:
     seed: int
 
     @cached_property
+    def event(self) -> Measured:
+        """Of a binary model, the forecasts of class 1: how probable it is, and whether it came.
+
+        Their Brier score is (p - y)^2, half of the sum over both classes.
+        """
+        rows = self.rows
+        chance = torch.where(rows.predicted == 1, rows.confidence, 1 - rows.confidence)
+        ones, brier = torch.ones_like(rows.labels), rows.brier / 2
+        return replace(self, rows=replace(rows, predicted=ones, confidence=chance, brier=brier))
+
+    @cached_property
     def each(self) -> dict[str, Tensor]:
         """(n,) what every row adds to a mean."""
         rows = self.rows

@@ -202,6 +202,11 @@ def short(columns: list) -> str:
     return f"{', '.join(map(str, columns[:6]))} … ({len(columns)} columns)"
 
 
+def is_whole(value: str) -> bool:
+    """Whether a word is a whole number."""
+    return bool(re.fullmatch(r"[+-]?\d+", value))
+
+
 FEW = 20  # rows, below which a pattern may be chance
 
 

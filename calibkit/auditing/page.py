@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
 from calibkit.auditing import figures
-from calibkit.auditing.binary import BEYOND, MAPPED, Binary, Costs
+from calibkit.auditing.binary import BEYOND, Costs
 from calibkit.auditing.findings import ALPHA
 from calibkit.auditing.intervals import LEVEL
 from calibkit.auditing.measures import NAMES, SHARES, Estimate, missing, p_words
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 PERCENT = "\N{NO-BREAK SPACE}%"
 LISTED, ALL = 15, 20  # classes in the table; all of them where there are no more than ALL
-EVENT = {"nll": "NLL, nats", "brier": "Brier score, (p − y)²", "ece": "ECE of the event"}
 
 
 def html(record: Audit) -> str:
@@ -44,12 +43,11 @@ def html(record: Audit) -> str:
         draw=Drawn(),
         colour=palette,
         version=sys.modules["calibkit"].__version__,
-        without=without,
-        power=[(points(size), percent(share, 0)) for size, share in record.power.items()],
+        LEVEL=LEVEL,
         seen=[size for size, share in record.power.items() if share >= 0.8],
         classes=_classes(record.classes),
         estimate=Estimate,
-        **({} if event is None else _event(event, fits)),
+        BEYOND=BEYOND,
     )
 
 
@@ -80,25 +78,15 @@ def number(value: float, name: str, signed: bool = False) -> str:
         return "∞" if value == math.inf else "–"
     sign = "+" if signed else ""
     text = f"{value * 100:{sign}.2f}{PERCENT}" if name in SHARES else f"{value:{sign}.4f}"
+    text = f"{value * 100:{sign}.1f}" if name == "cost" else text  # of 100 rows
     return text.replace("-", "−")
 
 
-def cell(it: Estimate, name: str, signed: bool = False) -> str:
+def cell(it: Estimate, name: str, signed: bool = False) -> Markup:
     """A value, bold where it is clear, with its interval below."""
-    return stacked(it, [number(x, name, signed) for x in (it.value, it.low, it.high)], signed)
-
-
-def hundred(it: Estimate | float, signed: bool = False) -> str:
-    """The cost of 100 rows with its interval below."""
-    it = it if isinstance(it, Estimate) else Estimate(it, math.nan, math.nan)
-    sign = "+" if signed else ""
-    texts = [f"{100 * x:{sign}.1f}".replace("-", "−") for x in (it.value, it.low, it.high)]
-    return stacked(it, texts, signed)
-
-
-def stacked(it: Estimate, texts: list[str], signed: bool) -> Markup:
-    text = Markup("<strong>{}</strong>" if signed and it.clear else "{}").format(texts[0])
-    ends = (end.removesuffix(PERCENT) for end in texts[1:])  # the value above has the sign
+    value, *ends = (number(x, name, signed) for x in (it.value, it.low, it.high))
+    text = Markup("<strong>{}</strong>" if signed and it.clear else "{}").format(value)
+    ends = [end.removesuffix(PERCENT) for end in ends]  # the value above has the sign
     return text + Markup("<small>{} to {}</small>").format(*ends) if it.known else text
 
 
@@ -108,24 +96,9 @@ def in_words(it: Estimate, name: str, signed: bool = False) -> str:
     return f"{value} ({low} to {high})" if it.known else value
 
 
-def tendency(gap: Estimate) -> str:
-    if not gap.clear:
-        return "neither over- nor under-confident on average, as far as these samples can tell"
-    low, high = sorted((abs(gap.low), abs(gap.high)))
-    word = "over-confident" if gap.value > 0 else "under-confident"
-    ends = f"({low * 100:.1f} to {high * 100:.1f})"
-    return f"{word} by {abs(gap.value) * 100:.1f} points on average {ends}"
-
-
-def dearer(less: Estimate, what: str, unclear: str) -> str:
-    """How much more or less 100 rows cost, in a sentence."""
-    if not less.clear:
-        return unclear
-    low, high = sorted(100 * abs(end) for end in (less.low, less.high))
-    word = "less" if less.value < 0 else "more"
-    return Markup(
-        f"<strong>{what} {100 * abs(less.value):.1f} {word} ({low:.1f} to {high:.1f}).</strong>"
-    )
+def sizes(it: Estimate) -> str:
+    """A hundred times its ends, without signs, the smaller first."""
+    return "{:.1f} to {:.1f}".format(*sorted(100 * abs(end) for end in (it.low, it.high)))
 
 
 def points(size: float) -> str:
@@ -141,76 +114,27 @@ def sure(confidence: float) -> str:
     return f"> 99.99{PERCENT}" if 0.99995 <= confidence < 1 else percent(confidence, 2)
 
 
-def without(values: dict[str, Estimate], differences: dict[str, Estimate], level: float) -> str:
-    """One sentence on what has no interval, and why."""
-    if level != LEVEL:
-        return f"At a level other than {percent(LEVEL, 0)} means alone have intervals."
-    paired = [name for name in missing(differences) if name not in missing(values)]
-    said = [f"{', '.join(missing(values))} have none"] if missing(values) else []
-    said += [f"the differences of {', '.join(paired)} have none"] if paired else []
-    text = "; ".join(said)
-    reason = "where the truth is known, no interval that we tried covers it as often as it says"
-    return f"{text[:1].upper()}{text[1:]}: {reason}." if said else ""
-
-
 PAGE = Environment(
     loader=FileSystemLoader(Path(__file__).parent),
     autoescape=lambda name: name != "page.txt.j2",
     trim_blocks=True,
 )
 PAGE.filters |= {
-    f.__name__: f
-    for f in (percent, number, cell, hundred, in_words, tendency, dearer, points, sure)
+    f.__name__: f for f in (percent, number, cell, in_words, missing, points, sizes, sure)
 }
 PAGE.filters["p"] = p_words
 
 
-# --- rows of tables ---
-
-
-def _event(it: Binary, fits: bool) -> dict[str, Any]:
-    """Temperature and Platt scaling beside the model as it is, and what thresholds are worth."""
-    first, *others = [name for name in it.maps if name != "temperature" or fits]
-    rows = [
-        [EVENT[name], cell(it.maps[first][name], name)] + [
-            text for other in others
-            for text in (
-                number(it.maps[other][name].value, name), cell(it.gain[other][name], name, True)
-            )
-        ]
-        for name in MAPPED
-    ]  # fmt: skip
-    worth = [
-        (percent(t, 0), percent(acted), percent(found, 2), percent(alarms, 2), _signed(one),
-         _signed(every))
-        for t, acted, found, alarms, one, every in it.net_benefit.itertuples(index=False)
-    ]  # fmt: skip
-    platt = " and ".join(f"{slope:.3f} s {shift:+.3f}" for slope, shift in it.platt).replace(
-        "-", "−"
-    )
-    head = ["", "as it is", *(h for name in others for h in (name, "difference"))]
-    beyond = it.gain[BEYOND]["nll"] if fits and BEYOND in it.gain else None
-    return {"map_head": head, "map_rows": rows, "benefit": worth, "platt": platt, "beyond": beyond}
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.4f}".replace("-", "−")
-
-
 def _classes(table: pd.DataFrame) -> dict[str, Any]:
+    """The classes that are listed: those that are off most, and the rarest where some are rare."""
     rare = table["flag"].str.contains("rare|no sample")
     shown = table if len(table) <= ALL else table.head(LISTED)
     least = table.sort_values("samples", kind="stable").head(5)
     extra = least[~least.index.isin(shown.index)] if rare.any() else least.head(0)
     what = "all classes" if len(shown) == len(table) else f"the {len(shown)} that are off most"
     what += f" and the {len(extra)} rarest others" if len(extra) else ""
-    rows = [
-        (c.name, f"{c.samples:,}", percent(c.recall), f"{c.predicted:,}", percent(c.said),
-         percent(c.right), number(c.gap, "gap", True), c.flag)
-        for c in pd.concat([shown, extra]).itertuples()
-    ]  # fmt: skip
     off = int(table["flag"].str.contains("off").sum())
-    return {"off": off, "rare": int(rare.sum()), "what": what, "rows": rows}
+    return {"off": off, "rare": int(rare.sum()), "what": what, "shown": pd.concat([shown, extra])}
 
 
 SCHEMA = Path(__file__).parent / "audit.schema.json"

@@ -187,20 +187,27 @@ def interval_around(
 
     It is (0, inf) as there.
     """
-    squares = spread = torch.zeros((), dtype=torch.float64, device=logits.device)
-    for below_top, label, weight in _blocks(logits.detach(), labels, weights):
+    off, variance = residuals(temperature, logits.detach(), labels)
+    if weights is not None:
+        off, variance = weights * off, weights * variance
+    spread = variance.sum().item()
+    if temperature in LIMITS or not spread > 0:
+        return 0.0, math.inf
+    half = ndtri((1 + level) / 2) * off.square().sum().sqrt().item() / spread
+    return temperature * math.exp(-half), temperature * math.exp(half) if half < 700 else math.inf
+
+
+def residuals(temperature: float, logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    """(n,) E z - z_y of each row of z / T, and (n,) Var z, under the softmax; in float64."""
+    parts = []
+    for below_top, label, _ in _blocks(logits, labels, None):
         z = below_top / temperature
         share = z.softmax(1)
         mean = (share * z).sum(1)
-        off, variance = mean - _of_label(z, label), (share * z.square()).sum(1) - mean.square()
-        if weight is not None:
-            off, variance = weight * off, weight * variance
-        squares = squares + off.square().sum()
-        spread = spread + variance.sum()
-    if temperature in LIMITS or not spread > 0:
-        return 0.0, math.inf
-    half = ndtri((1 + level) / 2) * squares.sqrt().item() / spread.item()
-    return temperature * math.exp(-half), temperature * math.exp(half) if half < 700 else math.inf
+        variance = (share * z.square()).sum(1) - mean.square()
+        parts.append(torch.stack([mean - _of_label(z, label), variance]))
+    off, variance = torch.cat(parts, 1)
+    return off, variance
 
 
 def nll_temperature(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -133,7 +132,7 @@ def intervals_of(of: Population, n: int, seed: int) -> dict[str, Ends]:
     cooling = cross_fitted(scores[0], labels, level=LEVEL, seed=seed)
     found["temperature"] = cooling.low, cooling.high
     if first.rows.classes == 2:
-        event = replace(first, rows=binary.event_rows(first.rows))
+        event = first.event
         auc = binary.auc_estimate(event.rows, event.units, LEVEL)
         found |= {"event_ece": event.ends("ece"), "event_gap": event.ends("gap")}
         found["auc"] = auc.low, auc.high

@@ -253,7 +253,16 @@ def test_labels_of_a_file_beside_are_offered_and_put_in_order(called, tmp_path):
 def test_a_file_of_other_labels_is_not_offered(tmp_path):
     csv(**scores("pred_", names="012"))(tmp_path / "predictions.csv")
     csv(label=Y3)(tmp_path / "weather_labels.csv")
-    assert "--labels " not in question_of(tmp_path / "predictions.csv").split("FILE", 1)[1]
+    (tmp_path / "truth.json").write_text('{"rows": 160}', encoding="utf-8")
+    asked = question_of(tmp_path / "predictions.csv").split("FILE", 1)[1]
+    assert "--labels " not in asked
+    assert "truth.json" not in asked
+
+
+def test_a_score_is_of_a_label_or_of_a_prediction(tmp_path):
+    csv(label=Y, p=Q, pred=DECIDED)(tmp_path / "both.csv")
+    with pytest.raises(ValueError, match="say one of them"):
+        files.read(tmp_path / "both.csv", positive="1", predicted="pred")
 
 
 def test_labels_of_a_second_file_go_before_a_column_of_the_first(tmp_path):
