@@ -65,8 +65,6 @@ def test_judging_by_hand():
     assert found["error"] == pytest.approx(0.2)
     # both are looked up, in vain with probabilities .9 and .5; acting on the first costs 4 x .1
     assert found["regret"] == pytest.approx((0.9 - 0.4) / 2)
-    alone = asking.judged(said, posterior, torch.tensor([3.0, 1.0], dtype=torch.float64))
-    assert alone["accuracy"] == pytest.approx(0.8)
 
 
 def test_all_ways_give_answers_with_probabilities():

@@ -1,6 +1,7 @@
 """The factorial: seeds of its own, the choice by the state that is judged, rows that go on."""
 
 import dataclasses
+import functools
 
 import pandas as pd
 import pytest
@@ -29,7 +30,7 @@ def test_every_way_of_the_register_trains(monkeypatch):
     factorial.splits.cache_clear()
     for name in ("digits", "text"):
         for way, strengths in LISTED.ways_of(name).items():
-            one = factorial.trial(name, 1, way, strengths[-1], 1e-2, 1000, judged=False)
+            one = factorial.trial(name, {}, 1, way, strengths[-1], 1e-2, 1000, judged=False)
             if way.startswith("focal"):
                 assert one.recipe.loss.keywords == {"gamma": float(way[-1])}
             assert one.recipe.weight_decay == 1e-2
@@ -42,7 +43,7 @@ def test_parts_are_chosen_on_the_schedule_of_the_source(monkeypatch):
     monkeypatch.setattr(factorial, "IMAGES", 64)
     factorial.splits.cache_clear()
     held = LISTED.data["parts"]
-    make = factorial.maker("parts", held)
+    make = functools.partial(factorial.trial, "parts", held)
     for way, strengths in LISTED.ways_of("parts").items():
         one = make(2, way, strengths[-1], 1e-2, 1000, False)
         assert (one.recipe.select is None) == (way == "all images")
@@ -81,8 +82,8 @@ def test_it_goes_on_where_it_was(tmp_path, monkeypatch):
     monkeypatch.setattr(factorial, "IMAGES", 64)
     factorial.splits.cache_clear()
     few = {"cross-entropy": [0.0], "smoothing": [0.1, 0.2]}
-    listed = dataclasses.replace(LISTED, ways=few)
     held = {**LISTED.data["digits"], "seeds": 2, "epochs": 1, "shown": [1], "decays": [1e-3, 1e-2]}
+    listed = dataclasses.replace(LISTED, ways=few, data={"digits": held})
     run, calls = sweep.run, []
 
     def stopping(make, grid, **options):
@@ -93,10 +94,10 @@ def test_it_goes_on_where_it_was(tmp_path, monkeypatch):
 
     monkeypatch.setattr(sweep, "run", stopping)
     with pytest.raises(KeyboardInterrupt):
-        factorial.run("digits", listed, held)
+        factorial.run("digits", listed)
     first = factorial.stored("digits", "selection")
     assert len(first) == 3  # three settings of the first decay, means over two seeds
-    factorial.run("digits", listed, held)
+    factorial.run("digits", listed)
     whole, judged = (factorial.stored("digits", part) for part in ("selection", "judged"))
     assert calls[:3] == [6, 6, 6]
     pd.testing.assert_frame_equal(whole[:3], first)
@@ -112,7 +113,7 @@ def test_it_goes_on_where_it_was(tmp_path, monkeypatch):
         assert set(own[factorial.SETTING].itertuples(index=False, name=None)) == chosen
         assert set(own.state) == {"as trained", "after T"}
     many = len(calls)
-    factorial.run("digits", listed, held)
+    factorial.run("digits", listed)
     assert len(calls) == many
     assert whole.revision.notna().all()
     factorial.splits.cache_clear()

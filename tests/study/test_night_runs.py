@@ -62,7 +62,7 @@ def test_each_run_is_stored_as_the_row_that_its_logits_give(root, tmp_path, list
     table = night_runs.table(None, tmp_path)
     assert list(table) == night_runs.COLUMNS
     keys = table[night_runs.KEY].itertuples(index=False, name=None)
-    assert set(keys) == {run.key for run in LIST}
+    assert set(keys) == set(LIST)
     assert set(night_runs.table(folder=tmp_path).network) == {"ConvNet-24"}
     for one in table.itertuples():
         where = (one.loss, one.seed, one.decay, one.network, tmp_path)

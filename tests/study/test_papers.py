@@ -37,7 +37,7 @@ def one_step(monkeypatch, name, **options):
     """The experiment at the papers' scale, on three images in one epoch."""
     experiment, paper = EXPERIMENTS[name], SETTINGS["paper"]
     own = {**experiment.setting_changes.get("paper", {}), "epochs": 1}
-    changed = replace(experiment, setting_changes={"paper": own})
+    changed = replace(experiment, setting_changes={**experiment.setting_changes, "paper": own})
     monkeypatch.setitem(EXPERIMENTS, name, changed)
     monkeypatch.setitem(SETTINGS, "paper", replace(paper, train=3, calibration=2))
     quiet = {"device": "cpu", "cache": False, "progress": False, "jobs": 1, "seeds": [0]}

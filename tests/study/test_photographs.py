@@ -252,9 +252,9 @@ def test_the_whole_grid_runs_and_is_reported(name, root):
     assert str(reports.verdict(name, done.table)) in text
     again = experiments.stored(name, "laptop", root / "out", dataset=of(name))
     assert reports.verdict(name, again).word == reports.verdict(name, done.table).word
-    more = {"class-noise": 6, "imbalance": 6, "elsewhere": 12}
-    columns = 14 + (more | {"strange": 20, "strange-at-best": 20}).get(name, 0)
-    assert reports.summary(again).shape == (len(experiment.values), columns)
+    more = {"class-noise": 3, "imbalance": 3, "elsewhere": 6}
+    columns = 7 + (more | {"strange": 10, "strange-at-best": 10}).get(name, 0)
+    assert reports.shown(again).shape == (len(experiment.values), columns)
     steps = reports.verdicts(name, again)
     assert len(steps) == len(experiment.steps or experiment.values[1:])
     assert all(str(step) in text for step in steps)

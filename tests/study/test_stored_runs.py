@@ -64,6 +64,5 @@ def test_the_page_has_the_word_of_each_decay():
     (-0.005, 0.005, {}, False),  # WITHIN
 ])  # fmt: skip
 def test_open_and_yet_not_as_claimed(low, high, how, told):
-    word = register._rule(0.01, how.get("expect", "above"), 0.0, how.get("size")).word(low, high)
-    found = register.Judged(word, (low + high) / 2, low, high, 5)
-    assert register.excluded(found, 0.01, **how) is told
+    found = register.judge_again((low + high) / 2, low, high, 5, 0.9875, 0.01, **how)
+    assert found.excluded is told

@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from study import contests, forms, rare_classes, selection, strange_images
+from study import contests, rare_classes, selection, strange_images
 from study.photograph_grids import FORMS
 
 from calibkit.course.experiments import (
@@ -26,7 +26,7 @@ STUDIES = {
     "rare_classes": (rare_classes.STUDY, {"way": "weighted", "strength": 0.75}),
     "shifted": (strange_images.STUDY, {"way": "mixup", "strength": 0.4}),
     "translated": (selection.TOY, {"way": "focal", "strength": 2.0}),
-    "architectures_photographs": (forms.STUDY, {}),
+    "architectures_photographs": (selection.ON_PHOTOGRAPHS, {}),
 }
 SIZES = {"translated": translated.budget}
 QUIET = {"device": "cpu", "progress": False}
@@ -65,7 +65,7 @@ def test_the_least_mean_is_chosen_and_an_end_of_the_grid_is_named():
 
 def test_the_forms_on_photographs_have_the_best_of_the_stored_settings():
     for by in ("nll", "scaled_nll"):
-        best = strengths.best(forms.STUDY.stored(), by)
+        best = strengths.best(selection.ON_PHOTOGRAPHS.stored(), by)
         told = {kind: (one["strength"], one["decay"]) for kind, one in best.items()}
         assert told == {kind: (rate, decay) for kind, (_, rate, decay) in FORMS.items()}
 

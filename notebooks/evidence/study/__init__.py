@@ -1,11 +1,11 @@
-"""What the evidence trains and judges, beside the course. It is frozen, with its stored rows.
+"""The study behind the verdicts, beside the course: whoever maintains the course need not read it.
 
-Nothing in the daily work on lessons and package needs it, and `make test` runs without it. It
-changes when a number is wrong, and at a release. One command reruns it:
+It is frozen, its code as its rows in notebooks/results: it changes when a number is wrong, and at a
+release. The one way to it from the course is `checkout.study`, for `calibkit reproduce` and
+`arbiter`, and photographs at the scales gpu and paper. `make test-study` tests it; this reruns it:
 
     cd notebooks/evidence && python -m study
 
 trains what the register asks for and notebooks/results/factorial lacks (whoever wants a table anew
-deletes it first), judges every comparison, and writes the pages of claims. The stored runs on
-photographs are made by `calibkit reproduce`.
+deletes it first), judges every comparison, and writes the pages of claims.
 """

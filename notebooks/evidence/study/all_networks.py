@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 from torch import Tensor
 
-from calibkit import metrics, validate
+from calibkit import metrics
 from calibkit.course.experiments import photograph_runs
 from calibkit.course.experiments.networks import BINS, DIAGRAM, FOLDER, KEYS, NAME
 from calibkit.course.experiments.tables import stored as stored_table
@@ -20,6 +20,7 @@ from study.families import Family, View, families
 
 SEEDS = (300, 301, 302)  # of no lesson
 NUMBERS = ["lost", "claimed", "accuracy", "confidence", "ece"]
+COLUMNS = [*KEYS, *NUMBERS, *DIAGRAM]
 
 
 def row(view: View, noise: float = 0.0) -> dict:
@@ -70,61 +71,45 @@ def trained(family: Family, seeds: Sequence[int] = SEEDS, **options) -> pd.DataF
             told = ", ".join(filter(None, (value, words)))
             made = row(view, family.noise.get(value, 0.0))
             rows.append([family.lesson, family.changed, family.group, told, seed, *made.values()])
-    table = pd.DataFrame(rows, columns=[*KEYS, *NUMBERS, *DIAGRAM])
+    table = pd.DataFrame(rows, columns=COLUMNS)
     table["joined"] = int(family.joined)
     return _by_value(table)
 
 
 def _by_value(table: pd.DataFrame) -> pd.DataFrame:
     """The rows value by value, in the order in which the values come first."""
-    return table.sort_values("value", key=_places(table.value).get, kind="stable")
+    order = pd.CategoricalDtype(table.value.unique(), ordered=True)
+    return table.sort_values("value", key=lambda told: told.astype(order), kind="stable")
 
 
-def _places(values: Iterable[str]) -> pd.Series:
-    order = list(dict.fromkeys(values))
-    return pd.Series(range(len(order)), order)
-
-
-def run(
-    scale: str = "laptop", seeds: Sequence[int] = SEEDS, only: str | None = None, **options
-) -> pd.DataFrame:
-    """Every family of the course, or those of the lesson `only`, and the photographs.
+def run(scale: str = "laptop", seeds: Sequence[int] = SEEDS, **options) -> pd.DataFrame:
+    """Every family of the course, and the photographs.
 
     scale: the lessons' sizes, "smoke" for tests. Finished trainings are kept, so that an
-    interrupted call goes on; `options` are those of `sweep.run`.
-
-    Raises ValueError for an unknown scale, or a lesson without networks.
+    interrupted call goes on; `options` are those of `sweep.run`. ValueError for an unknown scale.
     """
-    every = [*families(budget(scale))]
-    lessons = tuple(dict.fromkeys(family.lesson for family in every))
-    if only is not None:
-        validate.choice("only", only, lessons)
-    chosen = [family for family in every if only in (None, family.lesson)]
-    tables = []
+    chosen, tables = families(budget(scale)), []
     for number, family in enumerate(chosen, 1):
         if options.get("progress", True):
             print(f"{number} of {len(chosen)}: {family.lesson} {family.changed}, {family.group}")
         tables.append(trained(family, seeds, **options))
-    stored = photographs()
-    tables.append(stored if only is None else stored[stored.lesson == only])
-    whole = pd.concat([table for table in tables if len(table)])
+    whole = pd.concat([*tables, photographs()])
     return whole.sort_values("lesson", kind="stable", ignore_index=True)
 
 
 # --- photographs ----------------------------------------------------------------------------------
 
-# lesson, what is changed, group, experiment, dataset, values left out because the accuracy that was
-# met in training is that of blends, of shifted images or of chosen ones
+# lesson, what is changed, group, experiment, dataset
 STORED = (
-    ("03", "width of the network", "photographs", "width", None, ()),
-    ("03", "depth of the network", "photographs", "depth", None, ()),
-    ("05", "number of images", "photographs", "size", None, ()),
-    ("06", "label noise", "photographs", "noise", None, ()),
-    ("06", "label noise", "MNIST", "noise", "mnist", ()),
-    ("07", "class imbalance", "photographs", "imbalance", None, ()),
-    ("09", "loss", "photographs", "soft", None, ()),
-    ("10", "focal loss", "photographs", "focal", None, ()),
-    ("13", "noise of the new images", "photographs, corrupted", "shift", None, ()),
+    ("03", "width of the network", "photographs", "width", None),
+    ("03", "depth of the network", "photographs", "depth", None),
+    ("05", "number of images", "photographs", "size", None),
+    ("06", "label noise", "photographs", "noise", None),
+    ("06", "label noise", "MNIST", "noise", "mnist"),
+    ("07", "class imbalance", "photographs", "imbalance", None),
+    ("09", "loss", "photographs", "soft", None),
+    ("10", "focal loss", "photographs", "focal", None),
+    ("13", "noise of the new images", "photographs, corrupted", "shift", None),
 )
 UNORDERED = {"imbalance", "soft", "depth"}
 
@@ -139,20 +124,23 @@ def photographs() -> pd.DataFrame:
     return pd.concat([*parts, *_from_runs()], ignore_index=True)
 
 
-def _from_table(lesson, changed, group, name, dataset, without) -> pd.DataFrame:
-    table = stored_table(name, "night", dataset=dataset)
+def _from_table(lesson, changed, group, name, dataset) -> pd.DataFrame:
     rows = []
-    for one in table[~table.value.isin(without)].itertuples():
+    for one in stored_table(name, "night", dataset=dataset).itertuples():
         noise = float(one.value) if name == "noise" else 0.0
         right = plane.same_labels_accuracy(one.test_accuracy, noise, 10)
         sure = one.test_accuracy + one.test_gap
         place = plane.place(one.train_accuracy, right, sure)
         ece = float("nan") if noise else one.test_ece
-        numbers = [round(number, 5) for number in (*place, right, sure, ece)]
-        told = _value_of(name, one.value)
-        rows.append([lesson, changed, group, told, one.seed, *numbers, *(None,) * len(DIAGRAM)])
-    made = pd.DataFrame(rows, columns=[*KEYS, *NUMBERS, *DIAGRAM])
+        key = [lesson, changed, group, _value_of(name, one.value), one.seed]
+        rows.append([*key, *_undrawn(*place, right, sure, ece)])
+    made = pd.DataFrame(rows, columns=COLUMNS)
     return made.assign(joined=int(name not in UNORDERED))
+
+
+def _undrawn(*numbers: float) -> list:
+    """`NUMBERS` of a network whose diagram is not stored."""
+    return [*(round(number, 5) for number in numbers), *(None,) * len(DIAGRAM)]
 
 
 def _value_of(name: str, value) -> str:
@@ -177,9 +165,8 @@ def _from_runs() -> list[pd.DataFrame]:
         rows.append([*key, *row(view).values()])
         if one.decay == 5e-4:
             epochs += _epochs(photograph_runs.epochs(one.loss, one.seed, one.decay), one.seed)
-    columns = [*KEYS, *NUMBERS, *DIAGRAM]
-    path = _by_value(pd.DataFrame(epochs, columns=columns))
-    return [pd.DataFrame(rows, columns=columns).assign(joined=1), path.assign(joined=1)]
+    path = _by_value(pd.DataFrame(epochs, columns=COLUMNS))
+    return [pd.DataFrame(rows, columns=COLUMNS).assign(joined=1), path.assign(joined=1)]
 
 
 def _epochs(history: pd.DataFrame, seed: int) -> list[list]:
@@ -187,10 +174,9 @@ def _epochs(history: pd.DataFrame, seed: int) -> list[list]:
     rows = []
     for one in history.itertuples():
         place = plane.place(one.train_accuracy, one.test_accuracy, one.test_confidence)
-        numbers = [*place, one.test_accuracy, one.test_confidence]
         key = ["03", "epochs", "photographs", f"epoch {one.epoch}", seed]
-        told = [round(number, 5) for number in numbers]
-        rows.append([*key, *told, float("nan"), *(None,) * len(DIAGRAM)])
+        told = _undrawn(*place, one.test_accuracy, one.test_confidence, float("nan"))
+        rows.append([*key, *told])
     return rows
 
 

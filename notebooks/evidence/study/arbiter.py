@@ -299,11 +299,7 @@ def path_of(scale: str, folder: str | Path | None = None) -> Path:
 
 
 def run(
-    scale: str = "laptop",
-    folder: str | Path | None = None,
-    *,
-    progress: bool = True,
-    **options,
+    scale: str = "laptop", folder: str | Path | None = None, *, progress: bool = True, **options
 ) -> Path:
     """Fit and judge all maps, minutes at "laptop"; returns the table, a row a fit.
 
@@ -363,22 +359,6 @@ def by_cell(table: pd.DataFrame, measure: str = "kl") -> pd.DataFrame:
     return table.pivot_table(index=CELL, columns="map", values=measure, sort=False)[order]
 
 
-def difference(
-    table: pd.DataFrame, left: str, right: str, *, classes: int, model: str, labels: int
-) -> np.ndarray:
-    """KL of one map minus that of another at one place, seed by seed, for `verdicts.judge`.
-
-    Raises ValueError for a place that the table does not have, or a map that has no fit there.
-    """
-    place = {"classes": classes, "model": model, "labels": labels}
-    for name, value in place.items():
-        validate.choice(name, value, tuple(table[name].unique().tolist()))
-    part = by_cell(table[(table[list(place)] == pd.Series(place)).all(axis=1)])
-    for name, map_ in (("left", left), ("right", right)):
-        validate.choice(name, map_, tuple(map(str, part.columns)))
-    return (part[left] - part[right]).to_numpy()
-
-
 CLAIMS: tuple[tuple[str, str, dict[str, int], tuple[str, str] | None, str], ...] = (
     # claim, SMS beside which map, where, two maps that are not alike (of "alike within"), words
     ("08s", TEMPERATURE, {"classes": 10, "labels": 5_000}, None,
@@ -407,12 +387,12 @@ def conclusions(table: pd.DataFrame) -> list[verdicts.Conclusion]:
         how["post_hoc"] = claim != "08s"
         near = "as near as" if unlike else "nearer to the posterior than"
         told = f"{place['classes']} classes, {place['labels']:,} labels"
-        rows = []
+        here, rows = table[(table[list(place)] == pd.Series(place)).all(axis=1)], []
         for model in table.model.unique():
-            of = functools.partial(difference, table, model=model, **place)
-            control = of(*unlike) if unlike else None
-            statement = f"{told}, {model}: SMS is {near} {other}"
-            rows.append(verdicts.judge(claim, statement, of("SMS", other), control=control, **how))
+            kl = here[here.model == model].pivot(index="seed", columns="map", values="kl")
+            control = (kl[unlike[0]] - kl[unlike[1]]).to_numpy() if unlike else None
+            statement, apart = f"{told}, {model}: SMS is {near} {other}", kl.SMS - kl[other]
+            rows.append(verdicts.judge(claim, statement, apart.to_numpy(), control=control, **how))
         made.append(verdicts.conclude(claim, rows, words))
     return made
 
@@ -435,22 +415,18 @@ ROOM = 1.12  # how far the axis goes beyond the least and the highest KL that it
 TICKS = np.array([1, 1.5, 2, 3, 4, 5, 6, 8])
 
 
-def figure(table: pd.DataFrame, maps: Sequence[str] = tuple(LOOKS)) -> Figure:
+def figure(table: pd.DataFrame) -> Figure:
     """KL from the exact posterior against labels: a row for each model, a column for each K.
 
-    Log-log; a line for each map, and the band of `beside_temperature`. An axis
-    ends a little above the model as it is; what is worse lies beyond it. Raises ValueError for a
-    map without a look.
+    Log-log; a line for each map of `LOOKS`, and the band of `beside_temperature`. An axis ends a
+    little above the model as it is; what is worse lies beyond it.
     """
-    for name in maps:
-        validate.choice("maps", name, tuple(LOOKS))
     means = beside_temperature(table)
-    means = means[means["map"].isin(maps)]
+    means = means[means["map"].isin(LOOKS)]
     models, numbers = means.model.unique(), means.classes.unique()
     size = (4.3 * len(numbers), 3.2 * len(models))
-    made, grid = plt.subplots(
-        len(models), len(numbers), figsize=size, squeeze=False, layout="constrained"
-    )
+    look = {"figsize": size, "squeeze": False, "layout": "constrained"}
+    made, grid = plt.subplots(len(models), len(numbers), **look)
     for axes, model in zip(grid, models, strict=True):
         for ax, classes in zip(axes, numbers, strict=True):
             part = means[(means.classes == classes) & (means.model == model)]
@@ -469,9 +445,8 @@ def beside_temperature(table: pd.DataFrame) -> pd.DataFrame:
     The difference is taken seed by seed: seeds share their model and images, so that what all maps
     have in common, how good the model is, does not widen it.
     """
-    keys = ["classes", "model", "labels", "seed"]
-    cooled = table[table["map"] == "temperature"].set_index(keys).kl
-    away = table.kl.to_numpy() - cooled.loc[pd.MultiIndex.from_frame(table[keys])].to_numpy()
+    cooled = table[table["map"] == "temperature"].set_index(CELL).kl
+    away = table.kl.to_numpy() - cooled.loc[pd.MultiIndex.from_frame(table[CELL])].to_numpy()
     return summary(table).assign(half=summary(table.assign(away=away), "away").half)
 
 
@@ -481,21 +456,19 @@ def draw(means: pd.DataFrame, title: str, *, ax: Axes) -> Axes:
     for name, part in lines.items():
         role = LOOKS[name]
         ax.plot(part.labels, part["mean"], **role.line(lw=1.4, ms=4.5))
-        low, high = part["mean"] - part.half, part["mean"] + part.half
-        ax.fill_between(
-            part.labels, low.clip(lower=1e-6), high, color=role.colour, alpha=0.15, lw=0
-        )
+        low, high = (part["mean"] - part.half).clip(lower=1e-6), part["mean"] + part.half
+        ax.fill_between(part.labels, low, high, color=role.colour, alpha=0.15, lw=0)
     ax.set(xscale="log", yscale="log", title=title)
-    ax.set_ylim(*_limits(lines))
+    # from a little below the least KL to a little above that of the model as it is
+    least, most = means["mean"].min(), lines["nothing"]["mean"].max()
+    ax.set_ylim(least / ROOM, max(most, 1.3 * least) * ROOM)
     _ticks(ax, sorted(means.labels.unique()))
-    return alt_text.note(ax, _in_words(lines, title))
-
-
-def _limits(lines: dict[str, pd.DataFrame]) -> tuple[float, float]:
-    """From a little below the least KL to a little above that of the model as it is."""
-    least = min(part["mean"].min() for part in lines.values())
-    most = lines["nothing"]["mean"].max() if "nothing" in lines else 2 * least
-    return least / ROOM, max(most, 1.3 * least) * ROOM
+    told = "; ".join(
+        f"{name} from {part['mean'].iloc[0]:.2f} at {part.labels.iloc[0]:,} to "
+        f"{part['mean'].iloc[-1]:.2f} at {part.labels.iloc[-1]:,}"
+        for name, part in lines.items()
+    )
+    return alt_text.note(ax, f"{title}, KL in nats against labels: {told}.")
 
 
 def _ticks(ax: Axes, labels: Sequence[int]) -> None:
@@ -506,15 +479,3 @@ def _ticks(ax: Axes, labels: Sequence[int]) -> None:
     low, high = ax.get_ylim()
     ticks = (TICKS * 10.0 ** np.arange(-4, 2)[:, None]).ravel()
     ax.set_yticks(ticks[(low < ticks) & (ticks < high)])
-
-
-def _in_words(lines: dict[str, pd.DataFrame], title: str) -> str:
-    """The panel for those who cannot see it."""
-    said = []
-    for name, part in lines.items():
-        first, last = part.iloc[0], part.iloc[-1]
-        said.append(
-            f"{name} from {first['mean']:.2f} at {first.labels:,} to {last['mean']:.2f} at "
-            f"{last.labels:,}"
-        )
-    return f"{title}, KL in nats against labels: {'; '.join(said)}."

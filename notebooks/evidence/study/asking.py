@@ -7,6 +7,7 @@ the tables of seeds 0 to 4 had been read.
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -19,26 +20,14 @@ from torch.nn import functional
 
 from calibkit import metrics, recalibration, validate
 from calibkit.course.experiments import answers, facts, fresh_seeds, hallucination, strengths
-from calibkit.course.experiments.answers import (
-    KINDS,
-    WAYS,
-    Learned,
-    asked,
-    by_meaning,
-    by_wording,
-    learned,
-)
+from calibkit.course.experiments.answers import KINDS, WAYS, Learned, asked, by_meaning, by_wording
 from calibkit.course.experiments.facts import PLACE_OF, PLACES
 from calibkit.course.experiments.speaker import Decoder
 from calibkit.lab import sweep
 
 SEEDS = range(5, 10)  # of the tables that are made again
 LEARN = 6_000  # questions from which it learns to speak of its answers
-
-
 TIMES = 10  # that a question is asked
-
-
 MISS = 4.0  # cost of acting on a wrong answer, where looking up a right one costs 1
 STEPS = (600, 1_800)  # of training: before the rare facts are learned by heart, and after
 LIMITS = (0.5, 0.8, 0.9)  # confidences below which a model that abstains says nothing
@@ -86,30 +75,6 @@ def states_of(model: Decoder, prompts: Tensor) -> Tensor:
         return model.states(prompts)[torch.arange(len(prompts)), ends].double()
 
 
-class Lessons(NamedTuple):
-    """Questions (n,) with known truth, as prompts (n, T); the probabilities of wordings (n, S);
-    right: (n,) bool, whether the best answer by meaning is; share: (n,) float64, of right answers
-    among the questions that the text tells equally often (KINDS).
-    """
-
-    question: Tensor
-    prompts: Tensor
-    wordings: Tensor
-    right: Tensor
-    share: Tensor
-
-
-def lessons(known: Learned, seed: int = 0) -> Lessons:
-    """What a model may learn from of its own answers: LEARN questions that are not judged."""
-    question = asked(known.world, LEARN, seed, learn=True)
-    prompts = facts.prompts(question, seed)
-    wordings = by_wording(known.model, prompts)
-    right = by_meaning(wordings).argmax(dim=1) == known.world.truth[question]
-    kind = kinds(known.text, question)
-    share = torch.stack([right[kind == k].double().mean() for k in range(len(KINDS))])[kind]
-    return Lessons(question, prompts, wordings, right, share)
-
-
 class Taught(NamedTuple):
     """Maps that were fitted on questions with known truth, the model itself unchanged.
 
@@ -127,21 +92,22 @@ class Taught(NamedTuple):
 def taught(known: Learned, seed: int = 0) -> Taught:
     """What a model learns to say of its own answers, from LEARN questions with known truth.
 
-    They are of the half that is not judged. "yes" or "no": whether its answer is right. Per cents:
+    None of them is judged. "yes" or "no": whether its answer is right. Per cents:
     the share of right answers among the questions that the text told equally often (KINDS), in
     tens. Both are linear in the state at the end of the question, as the words of any answer are.
 
     Source: P(I know) Kadavath et al. 2022, section 5, a head on the state; said in words Lin,
     Hilton & Evans 2022, whose targets are the accuracy on the kind of question.
     """
-    lesson = lessons(known, seed)
-    meanings, right = by_meaning(lesson.wordings), lesson.right
-    scaler = recalibration.TemperatureScaler()
-    scaler.fit(meanings.clamp(min=1e-12).log(), known.world.truth[lesson.question])
-    beta = recalibration.BetaCalibrator()
-    beta.fit(_odds(meanings.amax(dim=1)), (~right).long())
-    states = states_of(known.model, lesson.prompts)
-    tens = (10 * lesson.share).round().long()
+    question = asked(known.world, LEARN, seed, learn=True)
+    prompts, truth = facts.prompts(question, seed), known.world.truth[question]
+    meanings, kind = by_meaning(by_wording(known.model, prompts)), kinds(known.text, question)
+    right = meanings.argmax(dim=1) == truth
+    share = torch.stack([right[kind == k].double().mean() for k in range(len(KINDS))])[kind]
+    scaler = recalibration.TemperatureScaler().fit(meanings.clamp(min=1e-12).log(), truth)
+    beta = recalibration.BetaCalibrator().fit(_odds(meanings.amax(dim=1)), (~right).long())
+    states = states_of(known.model, prompts)
+    tens = (10 * share).round().long()
     knows, says = _linear(states, right.long(), 2), _linear(states, tens, 11)
     return Taught(scaler.temperature, beta, knows, says)
 
@@ -199,18 +165,16 @@ def pairs(chance: Tensor) -> Tensor:
     return torch.stack([chance, 1 - chance], dim=1)
 
 
-def judged(said: Answered, posterior: Tensor, weights: Tensor | None = None) -> dict[str, float]:
+def judged(said: Answered, posterior: Tensor) -> dict[str, float]:
     """How the confidence of answers compares with their exact probability, (n, K).
 
-    weights: (n,), how often each question is asked; all equally often by default.
     accuracy: expected; confidence: mean; ece: of the differences to the exact probability in 15
     bins of confidence, so without the luck of labels; error: mean absolute difference to it;
     regret: who looks an answer up in vain pays 1, who acts on a wrong one MISS; what decisions by
     the confidence cost more than those by the exact probability of the same answers.
     """
     chance, sure = posterior.gather(1, said.place[:, None])[:, 0], said.confidence.contiguous()
-    share = torch.ones_like(chance) if weights is None else weights
-    share = share / share.sum()
+    share = torch.full_like(chance, 1 / len(chance))
     bins = torch.bucketize(sure, torch.arange(1, 15, dtype=torch.float64) / 15)
     gaps = torch.zeros(15, dtype=torch.float64).index_add_(0, bins, share * (sure - chance))
     costs = metrics.alarm_costs(MISS)
@@ -219,36 +183,24 @@ def judged(said: Answered, posterior: Tensor, weights: Tensor | None = None) -> 
         "confidence": (share * sure).sum().item(),
         "ece": gaps.abs().sum().item(),
         "error": (share * (sure - chance).abs()).sum().item(),
-        "regret": metrics.regret(pairs(sure), pairs(chance), costs, weights=weights),
+        "regret": metrics.regret(pairs(sure), pairs(chance), costs),
     }
 
 
 def measured(rare: float, wrong: float, seed: int, sentences: int, steps: int) -> list[dict]:
     """One row a way and kind of question ("all" first), for one seed."""
-    known = learned(rare, wrong, seed, sentences=sentences, steps=steps)
-    about = taught(known, seed)
+    known = answers.learned(rare, wrong, seed, sentences=sentences, steps=steps)
     question = asked(known.world, seed=seed)
-    prompts = facts.prompts(question, seed)
     exact = known.posterior[question]
-    found = all_ways(known, about, prompts, seed)
     best = exact.max(dim=1)
-    found = {"exact posterior": Answered(best.indices, best.values), **found}
-    rows = by_kind(found, exact, kinds(known.text, question))
-    return [{"rare": rare, "wrong": wrong, "seed": seed, **row} for row in rows]
-
-
-def by_kind(found: dict[str, Answered], exact: Tensor, kind: Tensor) -> list[dict]:
-    """`judged` of every way, on all questions and on those of each kind (n,): one row each.
-
-    exact: (n, K) probabilities, of the same answers as in all of `found`.
-    """
+    found = {"exact posterior": Answered(best.indices, best.values)}
+    found |= all_ways(known, taught(known, seed), facts.prompts(question, seed), seed)
+    kind, about = kinds(known.text, question), {"rare": rare, "wrong": wrong, "seed": seed}
+    parts = {"all": kind >= 0} | {f"{KINDS[k]}": kind == k for k in range(len(KINDS))}
     rows = []
-    for way, said in found.items():
-        for k in (None, *range(len(KINDS))):
-            own = torch.ones(len(kind), dtype=torch.bool) if k is None else kind == k
-            numbers = judged(Answered(said.place[own], said.confidence[own]), exact[own])
-            told = "all" if k is None else f"{KINDS[k]}"
-            rows.append({"way": way, "told": told, "n": int(own.sum()), **numbers})
+    for (way, said), (told, own) in itertools.product(found.items(), parts.items()):
+        numbers = judged(Answered(said.place[own], said.confidence[own]), exact[own])
+        rows.append({**about, "way": way, "told": told, "n": int(own.sum()), **numbers})
     return rows
 
 
@@ -293,7 +245,7 @@ def bound(missing: float, miscalibration: float = 0.0) -> float:
 def unsure(known: Learned, told: hallucination.Written, limit: float, seed: int = 0) -> Tensor:
     """(n,) where the probability by meaning of the model's best answer is below `limit`."""
     prompts = facts.prompts(told.question.clamp(min=0), seed)
-    found = most_probable_meaning(answers.by_wording(known.model, prompts))
+    found = most_probable_meaning(by_wording(known.model, prompts))
     return (found.confidence < limit) | (told.question < 0)
 
 
@@ -305,9 +257,8 @@ def inventions(rare: float, seed: int, sentences: int, steps: int, written: int)
     missing = facts.missing_mass(known.world, known.text)
     rows = []
     for limit in (0.0, *LIMITS):
-        found = hallucination.measure(
-            known, told, unsure(known, told, limit, seed) if limit else None
-        )
+        silent = unsure(known, told, limit, seed) if limit else None
+        found = hallucination.measure(known, told, silent)
         rows.append({
             "rare": rare, "steps": steps, "seed": seed, "limit": limit, "singles": single.estimate,
             "low": single.low, "high": single.high, "missing": missing, **found,
@@ -325,12 +276,8 @@ def run_inventions(
     **options,
 ) -> pd.DataFrame:
     """The rows of `inventions` of all shares, steps and seeds; options as of `sweep.results`."""
-    tasks = [
-        (rare, seed, sentences, some, written)
-        for rare in shares
-        for some in steps
-        for seed in seeds
-    ]
+    each = itertools.product(shares, steps, seeds)
+    tasks = [(rare, seed, sentences, some, written) for rare, some, seed in each]
     return table(inventions, tasks, **options)
 
 
@@ -343,6 +290,5 @@ if __name__ == "__main__":
     if "again" in sys.argv[2:]:
         strengths.keep(AGAIN[name](seeds=SEEDS, jobs=1), fresh_seeds.path(name))
     else:
-        strengths.keep(
-            RUNS[name](jobs=1), {"answers": answers, "invented": hallucination}[name].PATH
-        )
+        path = {"answers": answers, "invented": hallucination}[name].PATH
+        strengths.keep(RUNS[name](jobs=1), path)

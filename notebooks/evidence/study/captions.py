@@ -76,17 +76,10 @@ class Captions(Experiment):
         train, changes = self.change(train, value, seed)
         tenth = max(1, setting.steps // 10)
         return Plan(
-            train,
-            test,
-            steps=setting.steps,
-            marks=tuple(range(tenth, setting.steps + 1, tenth)),
-            lr=2e-3,
-            width=setting.width,
-            dropout=0.1,
-            longest=setting.longest + 2,
-            seed=seed,
+            train, test, steps=setting.steps, marks=tuple(range(tenth, setting.steps + 1, tenth)),
+            lr=2e-3, width=setting.width, dropout=0.1, longest=setting.longest + 2, seed=seed,
             **changes,
-        )
+        )  # fmt: skip
 
     def run(self, task: Task, prepared: Callable, grid: Sequence[dict], **options: Any) -> Measured:
         """The runs of a grid; tables of the runs, and of each one's temperatures."""
@@ -103,9 +96,9 @@ class Captions(Experiment):
         ]
         rows, temperatures = [], []
         measured = translation.results(_measured, tasks, **options)
-        for setting, run, one in zip(grid, runs, measured, strict=True):
-            rows.append({**setting, **one["row"], "seconds": run.seconds})
-            temperatures += [{**setting, **row} for row in one["temperatures"]]
+        for setting, run, (row, hot) in zip(grid, runs, measured, strict=True):
+            rows.append({**setting, **row, "seconds": run.seconds})
+            temperatures += [{**setting, **one} for one in hot]
         return runs, pd.DataFrame(rows), {"temperatures": pd.DataFrame(temperatures)}
 
     def main_verdicts(self, table: pd.DataFrame) -> list[Verdict]:
@@ -138,7 +131,7 @@ def _split(split: str, longest: int, root) -> Sides:
 
 def _measured(
     run: translation.Run, calibration: Pairs, few: Pairs, written: list[str], longest: int
-) -> dict:
+) -> tuple[dict, list[dict]]:
     """The row of a run, and its ECE and BLEU at each temperature.
 
     T minimises the NLL of the validation tokens. The ECE is that of all test tokens, the BLEU that
@@ -154,14 +147,10 @@ def _measured(
         )
         return translation.bleu(few.texts(sentences), written)
 
-    temperatures = [
-        {
-            "temperature": t,
-            "ece": metrics.ece((logits / t).softmax(dim=1), labels),
-            "bleu": translated(4, t),
-        }
-        for t in TEMPERATURES
-    ]
+    temperatures = []
+    for t in TEMPERATURES:
+        ece = metrics.ece((logits / t).softmax(dim=1), labels)
+        temperatures.append({"temperature": t, "ece": ece, "bleu": translated(4, t)})
     probs = logits.softmax(dim=1)
     row = {
         "tokens": len(labels),
@@ -174,7 +163,7 @@ def _measured(
         "greedy": translated(1),
         "beam": next(r["bleu"] for r in temperatures if r["temperature"] == 1.0),
     }
-    return {"row": row, "temperatures": temperatures}
+    return row, temperatures
 
 
 def _loss(train: Pairs, value: str, seed: int):

@@ -7,12 +7,11 @@ the likelihood as trained, after a temperature each with the likelihood after it
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 
-import numpy as np
 import pandas as pd
 
-from calibkit import validate
 from calibkit.course import verdicts
 from study import night_runs
 
@@ -43,58 +42,40 @@ def best(rows: pd.DataFrame, losses: Sequence[str], by: str) -> pd.DataFrame:
     return own[(own.loss == loss) & (own.decay == decay)].sort_values("seed", ignore_index=True)
 
 
-def chosen(cure: str, *, scaled: bool, rows: pd.DataFrame | None = None) -> pd.DataFrame:
-    """The runs of a cure at its `best`.
-
-    cure: of `STRENGTHS`. scaled: whether what is compared has a temperature of its own. rows: of
-    `night_runs.table`, by default those stored.
-    """
-    validate.choice("cure", cure, tuple(STRENGTHS))
-    return best(night_runs.table() if rows is None else rows, STRENGTHS[cure], CHOSEN_BY[scaled])
-
-
-def lead(
-    cure: str, column: str, *, scaled: bool, rival: str = PLAIN, rows: pd.DataFrame | None = None
-) -> np.ndarray:
-    """(seeds,) a column of `night_runs.table`, one cure less another, each at its best."""
-    one, other = (chosen(name, scaled=scaled, rows=rows)[column] for name in (cure, rival))
-    return (one - other).to_numpy()
+def chosen(cure: str, scaled: bool) -> pd.DataFrame:
+    """The stored runs of a cure of `STRENGTHS` at its `best`; scaled: after a T."""
+    return best(night_runs.table(), STRENGTHS[cure], CHOSEN_BY[scaled])
 
 
 def judged(claim: str, cure: str, rival: str = PLAIN) -> Iterator[verdicts.Verdict]:
-    """What `JUDGED` says of a cure beside another one, each at its best, over the seeds."""
+    """What `JUDGED` says of a cure beside another one, each at its best, seed by seed."""
     for words, column, scaled in JUDGED:
+        one, other = (chosen(name, scaled)[column] for name in (cure, rival))
         yield verdicts.judge(
             claim,
             f"20,000 photographs, both at their best{', one T each' * scaled}: {cure} {words} than "
             f"{rival}",
-            lead(cure, column, scaled=scaled, rival=rival),
+            (one - other).to_numpy(),
             expect="below",
             as_trained=not scaled,
         )
 
 
-def table(rows: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Means over the seeds by cure, at its best as trained and at its best after a temperature.
+SHOWN = {  # by whether after T, the columns of `table` and those of a run
+    False: {"accuracy": "test_accuracy", "gap": "test_gap", "ECE": "test_ece"},
+    True: {"accuracy": "test_accuracy", "T": "scaled_temperature", "ECE": "scaled_ece",
+           "NLL": "scaled_nll"},
+}  # fmt: skip
 
-    Columns: strength and decay, accuracy, signed gap and ECE as trained; strength and decay,
-    temperature, ECE and NLL after it.
-    """
-    found = {}
-    for cure in STRENGTHS:
-        plain, cooled = (chosen(cure, scaled=scaled, rows=rows) for scaled in (False, True))
-        mean, after = plain.mean(numeric_only=True), cooled.mean(numeric_only=True)
-        found[cure] = {
-            ("as trained", "strength"): plain.loss[0],
-            ("as trained", "decay"): mean.decay,
-            ("as trained", "accuracy"): mean.test_accuracy,
-            ("as trained", "gap"): mean.test_confidence - mean.test_accuracy,
-            ("as trained", "ECE"): mean.test_ece,
-            ("after T", "strength"): cooled.loss[0],
-            ("after T", "decay"): after.decay,
-            ("after T", "accuracy"): after.test_accuracy,
-            ("after T", "T"): after.scaled_temperature,
-            ("after T", "ECE"): after.scaled_ece,
-            ("after T", "NLL"): after.scaled_nll,
-        }
+
+def table() -> pd.DataFrame:
+    """By cure and state its strength and decay there, and means over the seeds."""
+    found: dict[str, dict] = {cure: {} for cure in STRENGTHS}
+    for cure, (scaled, columns) in itertools.product(STRENGTHS, SHOWN.items()):
+        runs, state = chosen(cure, scaled), "after T" if scaled else "as trained"
+        means = runs.mean(numeric_only=True)
+        means["test_gap"] = means.test_confidence - means.test_accuracy
+        told = {"strength": runs.loss[0], "decay": means.decay}
+        told |= {name: means[column] for name, column in columns.items()}
+        found[cure] |= {(state, name): number for name, number in told.items()}
     return pd.DataFrame(found).T.infer_objects()  # numbers as such, to be rounded

@@ -86,7 +86,7 @@ def setting_of(experiment: Experiment, scale: str, network: str | None = None) -
     setting = settings[validate.choice("scale", scale, tuple(settings))]
     changes = {
         **experiment.setting_changes.get(scale, {}),
-        **experiment.dataset_changes.get((scale, experiment.dataset), {}),
+        **experiment.setting_changes.get((scale, experiment.dataset), {}),
     }
     if network is not None:
         changes["network"] = validate.choice("network", network, tuple(NETWORKS))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -60,8 +60,8 @@ class Experiment:
         `steps` names the pairs. A step to a value in `other_claims` has another claim's id.
     compared: a column of the table of runs, and what it is called.
     values_at: the values that a scale runs, where it does not run all.
-    setting_changes: what differs from a scale's setting, or from its recipe, by scale.
-    dataset_changes: what differs from that on a dataset, by scale and dataset.
+    setting_changes: what differs from a scale's setting, or from its recipe, by scale, and then on
+        a dataset, by (scale, dataset).
     """
 
     varies: str
@@ -75,8 +75,7 @@ class Experiment:
     steps: tuple[tuple[Any, Any], ...] = ()
     other_claims: Mapping[Any, str] = field(default_factory=dict)
     values_at: Mapping[str, tuple] = field(default_factory=dict)
-    setting_changes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    dataset_changes: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
+    setting_changes: Mapping[Any, Mapping[str, Any]] = field(default_factory=dict)
     name: str = ""
     dataset: str = ""
 
@@ -90,27 +89,18 @@ class Experiment:
         """The values that a scale runs."""
         return self.values_at.get(scale, self.values)
 
-    def prepare(self, task: Task, seed: int) -> Any:
-        """What all trainings of a seed share."""
-        raise NotImplementedError
-
-    def run(
-        self, task: Task, prepared: Callable[[int], Any], grid: Sequence[dict], **options: Any
-    ) -> Measured:
-        """Train and measure every setting {"value", "seed"} of a grid.
-
-        prepared: gives what `prepare` made. options: `jobs`, `cache`, `progress` of `sweep.run`.
-        """
-        raise NotImplementedError
+    # a kind of data has besides
+    prepare: ClassVar[Callable]  # from a task and a seed to what all trainings of a seed share
+    run: ClassVar[Callable]  # from a task, what `prepare` gave and a grid to `Measured`
 
     def main_verdict(self, table: pd.DataFrame) -> Verdict:
         """The claim, judged by the paired differences of a table of runs."""
-        differences = paired(table, self.compared[0], *self.between)
-        return judge(*self.claim, differences, expect=self.expect, as_trained=self._as_trained())
+        return self._judge(*self.claim, table, *self.between)
 
-    def _as_trained(self) -> bool:
-        """Whether calibration is compared before each side has a temperature of its own."""
-        return self.compared[0] in AS_TRAINED
+    def _judge(self, claim: str, statement: str, table: pd.DataFrame, than, value) -> Verdict:
+        column = self.compared[0]
+        how: dict[str, Any] = {"expect": self.expect, "as_trained": column in AS_TRAINED}
+        return judge(claim, statement, paired(table, column, than, value), **how)
 
     def main_verdicts(self, table: pd.DataFrame) -> list[Verdict]:
         """What is said before the steps."""
@@ -131,11 +121,8 @@ class Experiment:
         larger = "larger" if self.expect == "above" else "smaller"
         words = {"of": self.compared[1], "varies": self.varies, "dataset": self.dataset}
         statement = self.step_statement.format(than=than, value=value, larger=larger, **words)
-        differences = paired(table, self.compared[0], than, value)
         claim = self.other_claims.get(value, self.claim[0])
-        return judge(
-            claim, statement, differences, expect=self.expect, as_trained=self._as_trained()
-        )
+        return self._judge(claim, statement, table, than, value)
 
 
 @dataclass

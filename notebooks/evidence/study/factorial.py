@@ -14,7 +14,7 @@ import functools
 import itertools
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -74,38 +74,40 @@ def splits(name: str, seed: int, test: int = TEST) -> data.Splits:
 
 
 def trial(
-    name: str, epochs: int, way: str, strength: float, decay: float, seed: int, judged: bool
+    name: str,
+    held: Mapping,
+    epochs: int,
+    way: str,
+    strength: float,
+    decay: float,
+    seed: int,
+    judged,
 ) -> training.Trial:
-    """A training of the factorial, scored on `cal` and, where it is judged, on `test`."""
-    train, cal, test = splits(name, seed, TEST if judged else 1)
-    called = {"mixup": "mixup of words"}.get(way, way) if name == "text" else way
-    called = "focal" if way.startswith("focal") else called
-    options = {"seed": seed, "epochs": epochs, "weight_decay": decay, **changes(called, strength)}
-    score = {"cal": cal, "test": test} if judged else {"cal": cal}
-    if name == "text":
-        text = {"optimizer": "adamw", "lr": 0.01, "schedule": "cosine", "batch_size": 64}
-        options |= {**text, "warmup": 0.2 * epochs}
-        return training.trial(notes.READERS["CNN"], train, score, **options)
-    network = functools.partial(models.mlp, 64, 10, width=64)
-    return training.trial(network, train, score, **options)
+    """A training, scored on `cal` and, where it is judged, on `test`; held: the register's entry.
 
-
-def part(epochs: int, way: str, strength: float, decay: float, seed: int, judged: bool, held):
-    """A training on the part of the images that an epoch chooses; held: the entry of the register.
-
-    "own choice": by the network's own entropy, perhaps with a cure; "target's choice": by that of
-    a network four times as wide, trained on the same images with mixup, after as many epochs.
+    Of "parts" an epoch has a part of the images. "own choice": by the network's own entropy,
+    perhaps with a cure; "target's choice": by that of a network four times as wide, trained on the
+    same images with mixup, after as many epochs.
     """
-    train, cal, test = splits("parts", seed, TEST if judged else 1)
-    choice, _, cure = way.partition(", ")
-    options = {"seed": seed, "epochs": epochs, "weight_decay": decay, **SMALL_STEPS}
-    if choice != "all images":
-        about = {"share": held["share"], "warmup": round(held["warmup"] * epochs)}
-        guide = target(epochs, seed) if choice == "target's choice" else None
-        options["select"] = MaxEntropy(**about, target=guide)
-    options |= changes(cure or "cross-entropy", strength)
+    train, cal, test = splits(name, seed, TEST if judged else 1)
     score = {"cal": cal, "test": test} if judged else {"cal": cal}
-    return training.trial(functools.partial(models.mlp, 64, 10, width=64), train, score, **options)
+    options: dict[str, Any] = {"seed": seed, "epochs": epochs, "weight_decay": decay}
+    network = functools.partial(models.mlp, 64, 10, width=64)
+    if name == "parts":
+        choice, _, cure = way.partition(", ")
+        options |= {**SMALL_STEPS, **changes(cure or "cross-entropy", strength)}
+        if choice != "all images":
+            about = {"share": held["share"], "warmup": round(held["warmup"] * epochs)}
+            guide = target(epochs, seed) if choice == "target's choice" else None
+            options["select"] = MaxEntropy(**about, target=guide)
+        return training.trial(network, train, score, **options)
+    called = {"mixup": "mixup of words"}.get(way, way) if name == "text" else way
+    options |= changes("focal" if called.startswith("focal") else called, strength)
+    if name == "text":
+        network = notes.READERS["CNN"]
+        options |= {"optimizer": "adamw", "lr": 0.01, "schedule": "cosine", "batch_size": 64}
+        options["warmup"] = 0.2 * epochs
+    return training.trial(network, train, score, **options)
 
 
 @functools.cache
@@ -116,11 +118,6 @@ def target(epochs: int, seed: int) -> Tensor:
     options |= {"watch": {"own": own}, "keep": ("own",), **changes("mixup", 0.2)}
     one = training.trial(functools.partial(models.mlp, 64, 10, width=256), own, {}, **options)
     return training.train_trials([one], device="cpu", progress=False)[0].logits["own"]
-
-
-def selected(one: sweep.Outcome) -> dict[str, float]:
-    """What settings are chosen by: the NLL on `cal`, as trained and after the T fitted there."""
-    return strengths.nll(one.predictions["cal"])
 
 
 def judged(one: sweep.Outcome) -> list[dict[str, Any]]:
@@ -179,9 +176,7 @@ def keep(name: str, part: str, rows: Sequence[Mapping[str, Any]]) -> None:
     before = here.read_bytes() if here.exists() else b""
     table = pd.DataFrame(rows).round(6)
     after = table.to_csv(index=False, header=not before, lineterminator="\n").encode()
-    beside = here.with_suffix(".part")
-    beside.write_bytes(before + after)
-    beside.replace(here)
+    night_runs.in_place(here, lambda file: file.write(before + after))
 
 
 def best(selection: pd.DataFrame, ways: Sequence[str], by: str) -> dict[str, Any]:
@@ -198,12 +193,9 @@ def best(selection: pd.DataFrame, ways: Sequence[str], by: str) -> dict[str, Any
 # --- the runs -------------------------------------------------------------------------------------
 
 
-def run(name: str, listed: register.Register, budget: Mapping[str, Any] | None = None) -> None:
-    """Train what is missing for the data called `name`, in the order of its value.
-
-    budget: in place of the register's entry of the data.
-    """
-    held = listed.data[name] if budget is None else budget
+def run(name: str, listed: register.Register) -> None:
+    """Train what is missing for the data called `name`, in the order of its value."""
+    held = listed.data[name]
     order = [held["epochs"], *(e for e in held["shown"] if e != held["epochs"])]
     for epochs, seed in itertools.product(order, seeds(held)):
         start = time.perf_counter()
@@ -211,7 +203,7 @@ def run(name: str, listed: register.Register, budget: Mapping[str, Any] | None =
             _select(name, held, epochs, seed, settings)
         grid = _unjudged(name, listed, epochs, seed)
         if grid:
-            make = functools.partial(maker(name, held), epochs=epochs, seed=seed, judged=True)
+            make = functools.partial(trial, name, held, epochs, seed=seed, judged=True)
             done = sweep.run(make, grid, cache=False, jobs=1, device="cpu", progress=False)
             made = [(one.setting, row) for one in done.outcomes for row in judged(one)]
             about = {"revision": REVISION, "torch": torch.__version__}
@@ -226,25 +218,14 @@ def run(name: str, listed: register.Register, budget: Mapping[str, Any] | None =
         target.cache_clear()
 
 
-def maker(name: str, held: Mapping[str, Any]) -> Callable[..., training.Trial]:
-    """What makes the trials of the data."""
-    if name == "parts":
-        return functools.partial(part, held=held)
-    return functools.partial(trial, name)
-
-
 def _unselected(name, held, listed, epochs, seed) -> Iterator[list[dict[str, Any]]]:
     """Per decay the settings of a seed that are not stored."""
     rows = stored(name, "selection")
     rows = rows[(rows.epochs == epochs) & (rows.seed == seed)]
     done = set(rows[SETTING].itertuples(index=False, name=None))
     for decay in held["decays"]:
-        pairs = ((w, s) for w, strengths in listed.ways_of(name).items() for s in strengths)
-        left = [
-            dict(zip(SETTING, (w, s, decay), strict=True))
-            for w, s in pairs
-            if (w, s, decay) not in done
-        ]
+        every = [(w, s, decay) for w, tried in listed.ways_of(name).items() for s in tried]
+        left = [dict(zip(SETTING, one, strict=True)) for one in every if one not in done]
         if left:
             yield left
 
@@ -252,12 +233,14 @@ def _unselected(name, held, listed, epochs, seed) -> Iterator[list[dict[str, Any
 def _select(name, held, epochs, seed, settings) -> None:
     own = selection_seeds(held, seed)
     grid = [{**one, "seed": other} for one in settings for other in own]
-    make = functools.partial(maker(name, held), epochs=epochs, judged=False)
+    make = functools.partial(trial, name, held, epochs, judged=False)
     start = time.perf_counter()
     done = sweep.run(make, grid, cache=False, jobs=1, device="cpu", progress=False)
     seconds = (time.perf_counter() - start) / len(grid)
-    rows = pd.DataFrame([{**one.setting, **selected(one)} for one in done.outcomes])
-    means = rows.groupby(SETTING, sort=False)[["nll", "scaled_nll"]].mean().reset_index()
+    # settings are chosen by the NLL on `cal`, as trained and after the T fitted there
+    rows = [{**one.setting, **strengths.nll(one.predictions["cal"])} for one in done.outcomes]
+    runs = pd.DataFrame(rows).groupby(SETTING, sort=False)
+    means = runs[["nll", "scaled_nll"]].mean().reset_index()
     about = {"seconds": round(seconds, 2), "revision": REVISION, "torch": torch.__version__}
     means.insert(0, "epochs", epochs)
     means.insert(4, "seed", seed)

@@ -67,14 +67,9 @@ class Family:
 # --- how a training becomes dots ------------------------------------------------------------------
 
 
-def _fitted(one: sweep.Outcome) -> float:
-    train = one.predictions["train"]
-    return metrics.accuracy(train.probs, train.labels)
-
-
 def at_end(one: sweep.Outcome) -> dict[str, View]:
     """A dot for each new dataset, under its name; the usual one, "new", has none."""
-    fitted = _fitted(one)
+    fitted = metrics.accuracy(one.predictions["train"].probs, one.predictions["train"].labels)
     return {
         "" if name == "new" else name: View(fitted, new.probs, new.labels)
         for name, new in one.predictions.items()
@@ -84,11 +79,9 @@ def at_end(one: sweep.Outcome) -> dict[str, View]:
 
 def by_temperature(one: sweep.Outcome) -> dict[str, View]:
     """A dot for each temperature, which leaves the accuracies as they are."""
-    new, fitted = one.predictions["new"], _fitted(one)
-    return {
-        f"T = {T:g}": View(fitted, (new.logits.double() / T).softmax(dim=1), new.labels)
-        for T in TEMPERATURES
-    }
+    new, (view,) = one.predictions["new"], at_end(one).values()
+    cooled = {T: (new.logits.double() / T).softmax(dim=1) for T in TEMPERATURES}
+    return {f"T = {T:g}": view._replace(probs=probs) for T, probs in cooled.items()}
 
 
 def by_epoch(one: sweep.Outcome) -> dict[str, View]:
@@ -122,6 +115,12 @@ def by_class(one: sweep.Outcome) -> dict[str, View]:
 # --- what is trained ------------------------------------------------------------------------------
 
 
+def _trial(make, learn: Dataset, new: Dataset, *, labels: float = 0.0, **options) -> Trial:
+    """A training, scored on its own and on new data; labels: the share of its own to shuffle."""
+    learn = relabelled(learn, labels, options["seed"]) if labels else learn
+    return training.trial(make, learn, {"train": learn, "new": new}, **options)
+
+
 @dataclass(frozen=True)
 class Course:
     """The families' recipes at one size: methods, so that what they share is made once."""
@@ -132,16 +131,12 @@ class Course:
         """A pool of training images, of which the first ones are taken, and new images."""
         return _digits(int(4.5 * self.size.train), self.size.test // 2, noise, seed)
 
-    def dense(self, seed: int, *, labels: float = 0.0, noise: float = 0.4, **options) -> Trial:
+    def dense(self, seed: int, *, noise: float = 0.4, network=(), **options) -> Trial:
         """The course's plain network, or one changed by `options`, on noisy digits."""
         pool, new = self.digits(seed, noise)
         learn = pool[: options.pop("images", self.size.train)]
-        network = options.pop("network", {})
-        if labels:
-            learn = relabelled(learn, labels, seed)
-        make = functools.partial(models.mlp, 64, K, **network)
-        options = {"epochs": self.size.epochs} | options
-        return training.trial(make, learn, {"train": learn, "new": new}, seed=seed, **options)
+        make = functools.partial(models.mlp, 64, K, **dict(network))
+        return _trial(make, learn, new, seed=seed, **{"epochs": self.size.epochs} | options)
 
     def watched(self, seed: int, **options) -> Trial:
         """The same, looked at after every epoch."""
@@ -155,24 +150,18 @@ class Course:
         learn, make = pool[: self.size.train], CONVOLUTIONAL[net]
         if net == "LeNet-5":
             learn, new = enlarged(learn), enlarged(new)
-        score = {"train": learn, "new": new}
-        return training.trial(make, learn, score, seed=seed, epochs=self.size.epochs)
+        return _trial(make, learn, new, seed=seed, epochs=self.size.epochs)
 
-    def architecture(
-        self, kind: str, seed: int, *, place: int = 1, labels: float = 0.0, width: int = 32
-    ) -> Trial:
+    def architecture(self, kind: str, seed: int, *, place: int = 1, labels: float = 0.0) -> Trial:
         """Lesson 04's, at equal numbers of steps; place: of the number of images in its list."""
         pool, new = self.digits(seed)
-        images = self.sizes[place]
-        learn = pool[:images]
-        if labels:
-            learn = relabelled(learn, labels, seed)
+        images, make = self.sizes[place], architectures.network(kind, architectures.WIDTHS["large"])
         lr, decay = _at_best(kind, architectures.PLACES[place])
         epochs = architectures.epochs(self.size, images)
-        return training.trial(
-            architectures.network(kind, width), learn, {"train": learn, "new": new}, seed=seed,
-            epochs=epochs, batch_size=architectures.BATCH, optimizer="adamw", lr=lr,
-            weight_decay=decay, schedule="cosine", warmup=0.3 * epochs,
+        return _trial(
+            make, pool[:images], new, labels=labels, seed=seed, epochs=epochs,
+            batch_size=architectures.BATCH, optimizer="adamw", lr=lr, weight_decay=decay,
+            schedule="cosine", warmup=0.3 * epochs,
         )  # fmt: skip
 
     @property
@@ -186,17 +175,15 @@ class Course:
         start = pool[: int((4.5 if form == "exponential" else 2.3) * self.size.train)]
         thinned = start[curation.imbalance(start.labels, rho, kind=form, seed=seed).indices]
         learn = thinned[curation.subset(thinned.labels, self.size.train, seed=seed)]
-        score, epochs = {"train": learn, "new": new}, 2 * self.size.epochs // 3
         plain = functools.partial(models.mlp, 64, K)
-        return training.trial(plain, learn, score, seed=seed, epochs=epochs)
+        return _trial(plain, learn, new, seed=seed, epochs=2 * self.size.epochs // 3)
 
     def shifted(self, seed: int, **options) -> Trial:
         """Lesson 13's: one network, shown new images of more pixel noise."""
         made = self.dense(seed, **options)
         shown = {"train": made.train}
         for noise in SHIFTS:
-            drawn = _drawn(noise, self.size.test // 4, 1000 + seed)
-            shown[f"noise {noise:g}"] = drawn
+            shown[f"noise {noise:g}"] = _drawn(noise, self.size.test // 4, 1000 + seed)
         return replace(made, score=shown)
 
     def selected(self, seed: int, *, choice: str, share: float) -> Trial:
@@ -207,28 +194,21 @@ class Course:
             schedule="cosine", weight_decay=5e-4, select=CHOICES[choice](share, warmup),
         )  # fmt: skip
 
-    def clusters(self, seed: int, *, flip: float = 0.1, n: int = 256, **options) -> Trial:
+    def clusters(self, seed: int, *, flip: float = 0.1, **options) -> Trial:
         """Lessons 11 and 12: points of two classes, of which a share has the other's label."""
-        learn, _, new = data.clusters(
-            n, flip=flip, seed=seed, calibration=1, test=self.size.test // 2
-        )
+        about = {"flip": flip, "seed": seed, "calibration": 1, "test": self.size.test // 2}
+        learn, _, new = data.clusters(256, **about)
         make = functools.partial(models.mlp, 2, 2, width=64)
-        score, epochs = {"train": learn, "new": new}, self.size.epochs // 2
-        return training.trial(make, learn, score, seed=seed, epochs=epochs, **options)
+        return _trial(make, learn, new, seed=seed, epochs=self.size.epochs // 2, **options)
 
-    def notes(
-        self, seed: int, *, reader: str = "CNN", times: float = 1, labels: float = 0.0, **options
-    ) -> Trial:
+    def notes(self, seed: int, *, reader: str = "CNN", times: float = 1, **options) -> Trial:
         """Lesson 15's readers of notes, at equal numbers of steps."""
         n = max(64, round(self.size.train * times))
         learn, new = _notes(n, self.size.test // 4, seed)
-        if labels:
-            learn = relabelled(learn, labels, seed)
         epochs = max(1, round(self.size.epochs / 2 / times))
         habits = {"optimizer": "adamw", "lr": 0.01, "weight_decay": 0.01, "schedule": "cosine"}
         habits |= {"warmup": 0.2 * epochs, "batch_size": 64, "epochs": epochs}
-        score = {"train": learn, "new": new}
-        return training.trial(notes.READERS[reader], learn, score, seed=seed, **habits | options)
+        return _trial(notes.READERS[reader], learn, new, seed=seed, **habits | options)
 
 
 @functools.cache

@@ -137,7 +137,7 @@ def by_decay(row: register.Comparison, listed: register.Register) -> dict[float,
                  for one in listed.data[row.data]["decays"]}  # fmt: skip
     else:
         return {}
-    return {one: word(_judge(row, x, listed), row, listed) for one, x in found.items()}
+    return {one: str(_judge(x, row, listed)) for one, x in found.items()}
 
 
 def on_selection(row, ways, listed, decay: float) -> np.ndarray:
@@ -153,17 +153,11 @@ def on_selection(row, ways, listed, decay: float) -> np.ndarray:
     return nll.to_numpy()[np.arange(len(nll)), places]
 
 
-def word(told: register.Judged, row: register.Comparison, listed: register.Register) -> str:
-    """The word, and after an OPEN one whether the interval leaves no such effect as is claimed."""
-    excluded = register.excluded(told, row.margin, **_how(row, listed))
-    return f"{told.word}, not as claimed" if excluded else told.word
-
-
 def _how(row: register.Comparison, listed: register.Register) -> dict[str, Any]:
     return {"expect": row.expect, "than": row.than, "size": row.size, "level": listed.level}
 
 
-def _judge(row: register.Comparison, numbers, listed: register.Register) -> register.Judged:
+def _judge(numbers, row: register.Comparison, listed: register.Register) -> register.Judged:
     return register.judge(numbers, row.margin, **_how(row, listed))
 
 
@@ -187,12 +181,12 @@ def beside(row: register.Comparison, listed: register.Register) -> str:
             stored = {**row.stored, **change}
             for decay in stored_runs.decays(stored) or [None]:
                 found.append((name, decay, row, stored_runs.numbers(stored, decay)))
-    told = [(name, decay, one, _judge(one, x, listed)) for name, decay, one, x in found]
-    return "; ".join(
-        f"{name} | {'' if decay is None else f'{decay:g}'} | {word(new, one, listed)} | "
-        f"{new.estimate:+.3f} [{new.low:+.3f}, {new.high:+.3f}]"
-        for name, decay, one, new in told
-    )
+    told = []
+    for name, decay, one, numbers in found:
+        new, at = _judge(numbers, one, listed), "" if decay is None else f"{decay:g}"
+        mean = f"{new.estimate:+.3f} [{new.low:+.3f}, {new.high:+.3f}]"
+        told.append(f"{name} | {at} | {new} | {mean}")
+    return "; ".join(told)
 
 
 def one_temperature(losses=(), decay: float = 0.0) -> tuple[np.ndarray, float]:
@@ -285,9 +279,10 @@ def judged(row: register.Comparison, listed: register.Register) -> dict[str, Any
             rule = SEEN
         if numbers is not None:
             told = register.judge(numbers, row.margin, **how)
-    new = {"word": WAITING} if told is None else asdict(told)
+    new = {"word": WAITING, "excluded": False} if told is None else asdict(told)
+    excluded = new.pop("excluded")
     new["ends"] = ends(row, listed) if row.way and told else ""
-    new["excluded"] = told is not None and register.excluded(told, row.margin, **how)
+    new["excluded"] = excluded
     words = by_decay(row, listed) if told else {}
     new["decays"] = "; ".join(f"{decay:g}: {said}" for decay, said in words.items())
     new["beside"] = beside(row, listed)

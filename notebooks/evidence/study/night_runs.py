@@ -6,51 +6,36 @@ What it leaves is read by `table`, and by `photograph_runs`.
 
 from __future__ import annotations
 
-import functools
 import os
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
 import pandas as pd
 import torch
 
-from calibkit import losses, mixing, validate
+from calibkit import validate
 from calibkit.course import checkout
 from calibkit.course.experiments import photograph_runs
-from calibkit.course.experiments.ways import changes
 from calibkit.lab import training
-from calibkit.lab.data import Predictions
 from study import classifiers, photographs
 from study.photograph_grids import NAMED
 
 DATASET = "cifar10"
 SEEDS = 3
 DECAYS = (0.0, 5e-4, 5e-3)
-ALPHAS = (0.1, 0.3, 1.0)
 SETTING = replace(photographs.SETTINGS["night"], train=20_000)
 OTHERS = "networks.csv"  # of the other networks
-KEY = ["network", "loss", "decay", "seed"]
+KEY = ["network", "loss", "decay", "seed"]  # of a `Run`
 COLUMNS = [*KEY, *classifiers.MEASURES, "seconds", "revision"]
 
-# from the name in the table to what it changes in the recipe
-CHANGES: dict[str, dict[str, Any]] = {
-    **{name: change for name, change in NAMED.items() if "loss" in change},
-    "FLSD-532": {"loss": functools.partial(losses.flsd, gammas="5-3-2")},
-    "focal, gamma 5-3-1": {"loss": losses.ScheduledFocal("5-3-1")},
-    "focal, gamma 5-3-2": {"loss": losses.ScheduledFocal("5-3-2")},
-    **{f"mixup, alpha {alpha:g}": changes("mixup", alpha) for alpha in ALPHAS},
-    # the halves of mixup
-    "images alone, alpha 0.3": changes("mixup of inputs", 0.3),
-    "labels alone, alpha 0.3": {"mix": functools.partial(mixing.mixup, alpha=0.3, mix="labels")},
-}
-HALVES = ("images alone, alpha 0.3", "labels alone, alpha 0.3")
-MIXUPS = tuple(f"mixup, alpha {alpha:g}" for alpha in ALPHAS)
+HALVES = ("images alone, alpha 0.3", "labels alone, alpha 0.3")  # of mixup
+MIXUPS = ("mixup, alpha 0.1", "mixup, alpha 0.3", "mixup, alpha 1")
 CURES = (
     *("focal, gamma 1", "focal, gamma 2", "label smoothing .1", "label smoothing .05"),
     *("confidence penalty .1", "Brier", "MMCE, weight 2"),
@@ -58,28 +43,13 @@ CURES = (
 LATER = ("MMCE, squared, weight 2", "FLSD-532", "focal, gamma 5-3-1", "focal, gamma 5-3-2")
 
 
-@dataclass(frozen=True)
-class Run:
-    """One training of the list: a network in `photographs.NETWORKS`, a loss in `CHANGES`.
-
-    Raises ValueError for another name.
-    """
+class Run(NamedTuple):
+    """One training of the list: a network in `photographs.NETWORKS`, a loss in `NAMED`."""
 
     network: str
     loss: str
     decay: float
     seed: int
-
-    def __post_init__(self) -> None:
-        validate.choice("network", self.network, tuple(photographs.NETWORKS))
-        validate.choice("loss", self.loss, tuple(CHANGES))
-        validate.number("decay", self.decay, 0, 1)
-        validate.integer("seed", self.seed, 0)
-
-    @property
-    def key(self) -> tuple[str, str, float, int]:
-        """By which the table knows it."""
-        return (self.network, self.loss, self.decay, self.seed)
 
     def __str__(self) -> str:
         return f"{self.network}, {self.loss}, weight decay {self.decay:g}, seed {self.seed}"
@@ -112,20 +82,15 @@ def runs(seeds: int = SEEDS) -> list[Run]:
     ]
 
 
-def table(
-    network: str | None = photograph_runs.NETWORK, folder: Path | None = None
-) -> pd.DataFrame:
+def table(network: str | None = photograph_runs.NETWORK, folder: Path | None = None):
     """One row a run, as they were finished; the README beside it says what the columns are.
 
     network: whose runs; None stands for all. folder: notebooks/results of the course by default.
         Where nothing is stored yet there are no rows.
     """
-    names = {
-        None: (photograph_runs.TABLE, OTHERS),
-        photograph_runs.NETWORK: (photograph_runs.TABLE,),
-    }.get(network, (OTHERS,))
-    paths = [path for name in names if (path := _home(folder) / name).exists()]
-    rows = pd.concat([pd.read_csv(path) for path in paths] or [pd.DataFrame(columns=COLUMNS)])
+    paths = [_home(folder) / name for name in (photograph_runs.TABLE, OTHERS)]
+    stored = [pd.read_csv(path) for path in paths if path.exists()]
+    rows = pd.concat(stored or [pd.DataFrame(columns=COLUMNS)])
     wanted = rows if network is None else rows[rows.network == network]
     return wanted.reset_index(drop=True)
 
@@ -138,30 +103,29 @@ def keep(
 ) -> None:
     """Store a finished run: its logits and epochs, and then its row, after which it counts as done.
 
-    row: of `COLUMNS`. arrays: of `photograph_runs.PARTS`. history: one row an epoch. Whatever ends
-    the process, the files are the old ones or the new ones: each is written beside its place and
-    moved there.
+    row: of `COLUMNS`. arrays: of `photograph_runs.PARTS`. history: one row an epoch.
     """
     home = _home(folder)
     home.mkdir(parents=True, exist_ok=True)
     name = photograph_runs.stem(row["loss"], row["seed"], row["decay"], row["network"])
     packed: dict[str, Any] = dict(arrays)
-    _in_place(home / f"{name}.npz", lambda file: np.savez_compressed(file, **packed))
+    in_place(home / f"{name}.npz", lambda file: np.savez_compressed(file, **packed))
     told = history.round(5).to_csv(index=False, lineterminator="\n")
-    _in_place(home / f"{name}-epochs.csv", lambda file: file.write(told.encode()))
+    in_place(home / f"{name}-epochs.csv", lambda file: file.write(told.encode()))
     line = pd.DataFrame([row])[COLUMNS].round(dict.fromkeys(classifiers.MEASURES, 6))
     path = home / (photograph_runs.TABLE if row["network"] == photograph_runs.NETWORK else OTHERS)
     # the rows that are there stay as they are, byte for byte
     before = path.read_bytes() if path.exists() else (",".join(COLUMNS) + "\n").encode()
     after = line.to_csv(index=False, header=False, lineterminator="\n").encode()
-    _in_place(path, lambda file: file.write(before + after))
+    in_place(path, lambda file: file.write(before + after))
 
 
 def _home(folder: Path | None) -> Path:
     return (checkout.results() if folder is None else Path(folder)) / photograph_runs.FOLDER
 
 
-def _in_place(path: Path, write: Callable[[Any], Any]) -> None:
+def in_place(path: Path, write: Callable[[Any], Any]) -> None:
+    """Write a file beside its place and move it there: it is the old one or the whole new one."""
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with open(beside, "wb") as file:
@@ -180,7 +144,7 @@ def left(seeds: int = SEEDS, network: str | None = None, folder: Path | None = N
         validate.choice("network", network, tuple(photographs.NETWORKS))
     done = set(table(None, folder)[KEY].itertuples(index=False, name=None))
     wanted = (run for run in runs(seeds) if network in (None, run.network))
-    return [run for run in wanted if run.key not in done]
+    return [run for run in wanted if run not in done]
 
 
 def run_all(
@@ -235,18 +199,22 @@ def trained(
 ) -> tuple[dict[str, Any], dict[str, np.ndarray], pd.DataFrame]:
     """A run: its row without the revision, its logits in half precision, its epochs."""
     splits = photographs.splits_of(DATASET, setting, run.seed, root)
-    changes = {"network": run.network, "weight_decay": run.decay, **CHANGES[run.loss]}
+    changes = {"network": run.network, "weight_decay": run.decay, **NAMED[run.loss]}
     trial = photographs.changed(setting, splits, run.seed, changes)
     made = training.train_trials([trial], device=training.as_device(device), progress=False)[0]
     if made.interrupted:
         raise KeyboardInterrupt
     parts = {**made.predictions, "train": made.predict(splits.train)}
-    row = {part: getattr(run, part) for part in KEY}
+    row = run._asdict()
     row |= classifiers.measures(parts["train"], parts["calibration"], parts["test"])
     history = made.history[["epoch", "lr", *EPOCHS]]
-    for place, part in enumerate(("loss", "decay", "seed")):
-        history.insert(place, part, getattr(run, part))
-    return {**row, "seconds": round(made.seconds, 1)}, _halves(parts), history
+    for place, key in enumerate(KEY[1:]):
+        history.insert(place, key, row[key])
+    arrays = {}
+    for name, part in {"cal": parts["calibration"], "test": parts["test"]}.items():
+        arrays[name] = part.logits.cpu().numpy().astype(np.float16)
+        arrays[f"{name}_labels"] = part.labels.cpu().numpy().astype(np.uint8)
+    return {**row, "seconds": round(made.seconds, 1)}, arrays, history
 
 
 # of an epoch, after its number and rate
@@ -254,14 +222,6 @@ EPOCHS = ["train_loss", "train_accuracy", "head_norm"]
 EPOCHS += [f"test_{what}" for what in ("accuracy", "nll", "confidence", "entropy")]
 EPOCHS += ["test_nll_correct", "test_nll_wrong", "test_entropy_correct", "test_entropy_wrong"]
 EPOCHS += ["test_feature_norm"]
-
-
-def _halves(parts: dict[str, Predictions]) -> dict[str, np.ndarray]:
-    arrays = {}
-    for name, part in {"cal": parts["calibration"], "test": parts["test"]}.items():
-        arrays[name] = part.logits.cpu().numpy().astype(np.float16)
-        arrays[f"{name}_labels"] = part.labels.cpu().numpy().astype(np.uint8)
-    return arrays
 
 
 def revision() -> str:

@@ -122,17 +122,15 @@ def against_epochs(rows: pd.DataFrame) -> Figure:
     for (axes, family), (column, state) in itertools.product(
         zip(grid, FAMILIES, strict=True), enumerate(states)
     ):
-        ax, part = axes[column], rows[rows.state == state]
+        ax, part = axes[column], effects(rows[rows.state == state])
         measure = part.measure.iloc[0]
         margin = margins[measure]
         ax.axhspan(-margin, margin, color="#E5E5E5", zorder=0)
         for place, way in enumerate(one for one in family if one in set(part.way)):
-            differences = part[part.way == way].groupby("epochs").difference
-            told = differences.apply(lambda x: interval(x, level=0.9875))
-            means, lows, highs = np.array(told.to_list()).T
-            x = told.index.to_numpy() * 1.03 ** (place - 1.5)  # side by side
-            role = palette.group(place, way)
-            ax.errorbar(x, means, [means - lows, highs - means], ms=4, lw=1, **role.line())
+            own = part[part.way == way]
+            x = own.epochs * 1.03 ** (place - 1.5)  # side by side
+            bars, role = [own["mean"] - own.low, own.high - own["mean"]], palette.group(place, way)
+            ax.errorbar(x, own["mean"], bars, ms=4, lw=1, **role.line())
         ax.set_xscale("log")
         ax.set_yscale("symlog", linthresh=3 * margin)  # one way stands far off at 15 epochs
         ticks = sorted(part.epochs.unique())
@@ -282,29 +280,30 @@ def _fixed(rows: pd.DataFrame) -> str:
 
 def told_of_epochs(shown: pd.DataFrame) -> str:
     """In sentences: cross-entropy's own measures, and how many ways lie beyond it, by epochs."""
-    margins = register.read().margins
-    few, *_, many = sorted(shown.epochs.unique())
+    margins, others = register.read().margins, shown[shown.way != "cross-entropy"]
+    few, many = shown.epochs.min(), shown.epochs.max()
     own, better, worse = [], [], []
-    for (state, measure), part in shown[shown.way != "cross-entropy"].groupby(
-        ["state", "measure"], sort=False
-    ):
-        first, last = (part[part.epochs == one] for one in (few, many))
-        start, end = (f"{one.rival.mean():.3f}".lstrip("0") for one in (first, last))
+    for (state, measure), part in others.groupby(["state", "measure"], sort=False):
+        rival, found = part.groupby("epochs").rival.mean(), effects(part)
+        start, end = (f"{rival[one]:.3f}".lstrip("0") for one in (few, many))
         own.append(f"{measure} {state} from {start} to {end}")
-        ends = [
-            np.array([interval(x, level=0.9875)[1:] for _, x in one.groupby("way").difference])
-            for one in (first, last)
-        ]
-        margin = margins[measure]
-        for said, beyond in ((better, [-x[:, 1] > margin for x in ends]),
-                             (worse, [x[:, 0] > margin for x in ends])):  # fmt: skip
-            if np.any(beyond):
-                said.append(f"{measure} {beyond[0].sum()}, then {beyond[1].sum()}")
+        for said, beyond in ((better, -found.high), (worse, found.low)):
+            surely = found.epochs[beyond > margins[measure]]
+            if surely.isin([few, many]).any():
+                said.append(f"{measure} {(surely == few).sum()}, then {(surely == many).sum()}")
     return (
         f"From {few} to {many} epochs cross-entropy goes in its {', in '.join(own)}. Of "
-        f"{len(ends[0])} other ways are surely better than it: {'; '.join(better) or 'none'}; "
-        f"surely worse: {'; '.join(worse) or 'none'}."
+        f"{others.way.nunique()} other ways are surely better than it: "
+        f"{'; '.join(better) or 'none'}; surely worse: {'; '.join(worse) or 'none'}."
     )
+
+
+def effects(shown: pd.DataFrame) -> pd.DataFrame:
+    """A row a way, state, measure and epochs: the mean difference and its 98.75 % interval."""
+    keys = ["way", "state", "measure", "epochs"]
+    groups = shown.groupby(keys, sort=False).difference
+    rows = [[*key, *interval(x, level=0.9875)] for key, x in groups]
+    return pd.DataFrame(rows, columns=[*keys, "mean", "low", "high"])
 
 
 def over_time(shown: pd.DataFrame) -> str:
@@ -314,19 +313,16 @@ def over_time(shown: pd.DataFrame) -> str:
     """
     margins = register.read().margins
     shown = shown[shown.epochs.isin([shown.epochs.min(), shown.epochs.max()])]
-    cells: dict[str, list[str]] = {"cross-entropy itself": []}
-    columns = []
-    for (state, measure, epochs), part in shown.groupby(["state", "measure", "epochs"], sort=False):
-        columns.append(f"{measure} {state}, {epochs}")
-        cells["cross-entropy itself"].append(f"{part.rival.mean():.3f}")
-        rivals = part[part.way != "cross-entropy"]
-        for way, differences in rivals.groupby("way", sort=False).difference:
-            mean, low, high = interval(differences, level=0.9875)
-            beyond = max(low, -high) > margins[measure]
-            within = max(high, -low) < margins[measure]
-            told = f"**{number(mean)}**" if beyond else number(mean) + "?" * (not within)
-            cells.setdefault(way, []).append(told)
-    lines = [f"| {' | '.join(['epochs', *columns])} |", "|---" * (len(columns) + 1) + "|"]
+    rival = shown.groupby(["measure", "state", "epochs"], sort=False).rival.mean()
+    cells = {"cross-entropy itself": [f"{one:.3f}" for one in rival]}
+    for one in effects(shown[shown.way != "cross-entropy"]).itertuples():
+        margin = margins[one.measure]
+        within = max(one.high, -one.low) < margin
+        told = number(one.mean) + "?" * (not within)
+        beyond = max(one.low, -one.high) > margin
+        cells.setdefault(one.way, []).append(f"**{number(one.mean)}**" if beyond else told)
+    heads = [f"{measure} {state}, {epochs}" for measure, state, epochs in rival.index]
+    lines = [f"| {' | '.join(['epochs', *heads])} |", "|---" * (len(heads) + 1) + "|"]
     return "\n".join(lines + [f"| {' | '.join([way, *row])} |" for way, row in cells.items()])
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 import torch
 from torch import Tensor
 
-from calibkit import augmentation, curation, losses, metrics, prioritization
+from calibkit import augmentation, curation, losses, metrics, mixing, prioritization
 from calibkit.course.experiments.ways import changes
 from calibkit.lab import sweep
 from calibkit.lab.data import Dataset
@@ -30,9 +30,18 @@ _NAMED = {
     "MMCE, weight 2": ("MMCE, weighted", 2.0),
     "MMCE, squared, weight 2": ("MMCE, squared", 2.0),
     "mixup, alpha .1": ("mixup", 0.1),
+    "mixup, alpha 0.1": ("mixup", 0.1),  # the same, as the table of the nights calls it
+    "mixup, alpha 0.3": ("mixup", 0.3),
     "mixup, alpha 1": ("mixup", 1.0),
+    "images alone, alpha 0.3": ("mixup of inputs", 0.3),
 }
 NAMED = {name: changes(*way) for name, way in _NAMED.items()}
+NAMED |= {
+    "FLSD-532": {"loss": functools.partial(losses.flsd, gammas="5-3-2")},
+    "focal, gamma 5-3-1": {"loss": losses.ScheduledFocal("5-3-1")},
+    "focal, gamma 5-3-2": {"loss": losses.ScheduledFocal("5-3-2")},
+    "labels alone, alpha 0.3": {"mix": functools.partial(mixing.mixup, alpha=0.3, mix="labels")},
+}
 # beside cross-entropy, the losses that its authors compare focal loss with
 BASELINES = ("label smoothing .05", "Brier", "MMCE, squared, weight 2")
 FOCAL = tuple(NAMED)[:5]
@@ -70,6 +79,7 @@ CHOSEN: dict[str, tuple[str, float, str]] = {
         for share in (0.1, 0.2, 0.3)
     },
 }
+TARGETS = {"laptop": "ConvNet-24", "night": "ConvNet-24", "gpu": "ResNet-34", "paper": "ResNet-50"}
 GUIDED = tuple(  # the own choice, and the target's
     (f"{way}, {share:.0%} by entropy", f"{way}, {share:.0%} by the target's entropy")
     for way in WAYS
@@ -89,7 +99,7 @@ ON_TINY = {"epochs": 100, "milestones": (40 / 100, 60 / 100), "batch_size": 64} 
 STRANGERS = {"cifar10": "svhn", "cifar100": "svhn", "svhn": "cifar10", "mnist": "notmnist"}
 LETTERS = dict.fromkeys(("cifar10", "cifar100", "svhn", "mnist"), "notmnist")
 # With the rate and the weight decay of least NLL after T on the calibration photographs of three
-# seeds that nothing is judged on: `forms`.
+# seeds that nothing is judged on: `selection.ON_PHOTOGRAPHS`.
 FORMS: dict[str, tuple[str, float, float]] = {
     "convolution": ("ConvNet-24", 0.003, 1.0),
     "attention": ("ViT", 0.001, 0.1),
@@ -229,8 +239,7 @@ _IN_ORDER = {
         claim=("F5", "focal loss with gamma 3 gives a smaller ECE than cross-entropy"),
         between=("cross-entropy", "focal, gamma 3"),
         expect="below",
-        setting_changes=HALF | {"paper": MUKHOTI},
-        dataset_changes={("paper", "tiny-imagenet"): ON_TINY},
+        setting_changes=HALF | {"paper": MUKHOTI, ("paper", "tiny-imagenet"): ON_TINY},
     ),
     "mixup": Photographs(
         varies="alpha",
@@ -336,15 +345,7 @@ _IN_ORDER = {
             )
         },
         change=_chosen,
-        target={
-            scale: {"network": network, **WAYS["mixup"]}
-            for scale, network in {
-                "laptop": "ConvNet-24",
-                "night": "ConvNet-24",
-                "gpu": "ResNet-34",
-                "paper": "ResNet-50",
-            }.items()
-        },
+        target={scale: {"network": one, **WAYS["mixup"]} for scale, one in TARGETS.items()},
         claim=(
             "P3",
             "cross-entropy, 10 %: what the target chooses gives a smaller ECE than the own choice",
@@ -426,7 +427,7 @@ _IN_ORDER = {
         values=("cross-entropy", "FLSD-53", A_LITTLE),
         change=named,
         strangers=STRANGERS,
-        measures=photographs.on_images_from_elsewhere,
+        measures=photographs.on_strange_images,
         claim=(
             "S1",
             "images of another dataset: entropy's AUROC is higher for FLSD-53 than for "

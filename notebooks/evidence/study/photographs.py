@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -41,21 +41,7 @@ NETWORKS: dict[str, Callable[..., nn.Module]] = {  # from channels and classes t
 SIZED = ("LeNet-5", "ViT", "MLP-Mixer")  # these are built for one size of images
 DEEP = "the deep network"  # the one that the scale's setting names
 Statistics = tuple[Tensor, Tensor]  # mean and standard deviation of each channel
-BY_TARGET = torch.zeros(
-    1, 1, 1
-)  # in a `select`: the logits of the experiment's target take its place
-
-
-class Prepared(NamedTuple):
-    """What the trainings of a seed share.
-
-    labels: those of the training images by value, where people wrote them.
-    target: logits (epochs, n, K) of the experiment's target for the training images, if it has one.
-    """
-
-    splits: Splits
-    labels: dict[Any, Tensor]
-    target: Tensor | None
+BY_TARGET = torch.zeros(1, 1, 1)  # in a `select`: the target's logits take its place
 
 
 @dataclass(frozen=True)
@@ -76,28 +62,18 @@ class Setting:
 
 
 CROPS = augmentation.crop_flip
+# small batches and no augmentation, so that 25 epochs go far in learning the images by heart
+SHORT = Recipe(epochs=25, batch_size=32, lr=0.05)
+# full size for a laptop left alone; no augmentation here either, so that over-confidence shows
+NIGHT = Recipe(epochs=15, schedule="cosine", weight_decay=5e-4, autocast=bfloat16_on_cpu())
+LARGE = Recipe(epochs=30, augment=CROPS, autocast=True)
 SETTINGS = {
-    # small batches and no augmentation, so that 25 epochs go far in learning the images by heart
-    "laptop": Setting(
-        "ResNet-8", Recipe(epochs=25, batch_size=32, lr=0.05), 2_500, 1_000, 5_000, 3
-    ),
-    # full size for a laptop left alone; no augmentation here either, so that over-confidence shows
-    "night": Setting(
-        "ConvNet-24",
-        Recipe(epochs=15, schedule="cosine", weight_decay=5e-4, autocast=bfloat16_on_cpu()),
-        40_000,
-        5_000,
-        5_000,
-        3,
-    ),
-    "gpu": Setting(
-        "ResNet-18", Recipe(epochs=30, augment=CROPS, autocast=True), None, 5_000, None, 3
-    ),
+    "laptop": Setting("ResNet-8", SHORT, 2_500, 1_000, 5_000, 3),
+    "night": Setting("ConvNet-24", NIGHT, 40_000, 5_000, 5_000, 3),
+    "gpu": Setting("ResNet-18", LARGE, None, 5_000, None, 3),
     "paper": Setting("ResNet-50", Recipe(epochs=160, augment=CROPS), None, 5_000, None, 5),
 }
-
-
-HALF: dict[str, dict] = {"night": {"train": 20_000}}  # where all images would take too many nights
+HALF: dict[Any, dict] = {"night": {"train": 20_000}}  # where all images would take too many nights
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +94,7 @@ class Photographs(Experiment):
     """
 
     dataset: str = "cifar10"
-    setting_changes: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: HALF)
+    setting_changes: Mapping[Any, Mapping[str, Any]] = field(default_factory=lambda: HALF)
     people: Mapping[Any, str] = field(default_factory=dict)
     shows: Callable[[Dataset, Any, Statistics], dict[str, Dataset]] | None = None
     strangers: Mapping[str, str] = field(default_factory=dict)
@@ -130,14 +106,16 @@ class Photographs(Experiment):
     default_dataset = "cifar10"
     options = ("dataset", "network")
 
-    def prepare(self, task: Task, seed: int) -> Prepared:
-        """What the trainings of a seed share."""
+    def prepare(self, task: Task, seed: int) -> tuple[Splits, dict[Any, Tensor], Tensor | None]:
+        """What the trainings of a seed share: images, and where an experiment has them by value the
+        training labels that people wrote, and the target's logits (epochs, n, K) of the training.
+        """
         splits = splits_of(self.dataset, task.setting, seed, task.root)
         if self.strangers:  # what is missing is said before anything is trained
             data.prepared.about(self._stranger(), task.root)
         changes = self.target.get(task.scale)
         target = _target(changes, task, splits, seed) if changes else None
-        return Prepared(splits, self._written(task, splits, seed), target)
+        return splits, self._written(task, splits, seed), target
 
     def _written(self, task: Task, splits: Splits, seed: int) -> dict[Any, Tensor]:
         """The training labels of values for which people wrote them."""
@@ -220,17 +198,8 @@ def _target(changes: Mapping[str, Any], task: Task, splits: Splits, seed: int) -
 
     Its initial weights and its order of images are of another seed.
     """
-    options, train = dict(changes), splits.train
-    one = training.trial(
-        network(options.pop("network"), train),
-        train,
-        {},
-        task.setting.recipe,
-        seed=seed + 5000,
-        watch={"train": train},
-        keep=("train",),
-        **options,
-    )
+    one = changed(task.setting, splits, seed + 5000, changes)
+    one = replace(one, score={}, watch={"train": splits.train}, keep=("train",))
     return training.train_trials([one], device=task.device, progress=False)[0].logits["train"]
 
 
@@ -328,23 +297,28 @@ def strange_images(test: Dataset, value: Any, statistics: Statistics) -> dict[st
 
 
 def on_strange_images(outcome: sweep.Outcome, row: Mapping[str, float]) -> dict[str, float]:
-    """AUROC of minus the entropy, test images against noisy ones, and confidence on noise alone.
+    """Of noisy images, noise alone and images from elsewhere, where a network is shown them.
 
-    Both as trained and after the temperature; also those of `on_images_from_elsewhere`.
+    AUROC of minus the entropy, against the test images; of elsewhere the share that passes where
+    95 % of these do; mean confidence. All as trained and after the temperature.
     """
-    columns = on_images_from_elsewhere(outcome, row)
+    columns = {}
     for scaled, temperature in (("", 1.0), ("scaled_", row["temperature"])):
-        test, noisy, noise = _scaled(outcome, temperature, ("test", "gaussian", "noise"))
-        inside, outside = -metrics.entropy(test), -metrics.entropy(noisy)
-        columns[f"gaussian_{scaled}auroc"] = metrics.auroc(inside, outside)
-        columns[f"noise_{scaled}confidence"] = noise.amax(dim=1).mean().item()
+        said = _said(outcome, temperature)
+        sure = {name: -metrics.entropy(probs) for name, probs in said.items()}
+        for name in {"gaussian", "elsewhere"} & {*said}:
+            columns[f"{name}_{scaled}auroc"] = metrics.auroc(sure["test"], sure[name])
+        for name in {"noise", "elsewhere"} & {*said}:
+            columns[f"{name}_{scaled}confidence"] = said[name].amax(dim=1).mean().item()
+        if "elsewhere" in said:
+            told = metrics.fpr_at_tpr(sure["test"], sure["elsewhere"])
+            columns[f"elsewhere_{scaled}fpr95"] = told
     return {name: columns[name] for name in sorted(columns)}  # in the order of the stored table
 
 
 def more_measures(outcome: sweep.Outcome, row: Mapping[str, float]) -> dict[str, float]:
     """AdaECE as trained; AdaECE, classwise-ECE and Brier score after the temperature."""
-    (scaled,) = _scaled(outcome, row["temperature"], ("test",))
-    test = outcome.predictions["test"]
+    test, scaled = outcome.predictions["test"], _said(outcome, row["temperature"])["test"]
     return {
         "test_ada_ece": metrics.ada_ece(test.probs, test.labels),
         "scaled_ada_ece": metrics.ada_ece(scaled, test.labels),
@@ -353,23 +327,7 @@ def more_measures(outcome: sweep.Outcome, row: Mapping[str, float]) -> dict[str,
     }
 
 
-def on_images_from_elsewhere(outcome: sweep.Outcome, row: Mapping[str, float]) -> dict[str, float]:
-    """How well the entropy tells test images from those of elsewhere, and confidence on these.
-
-    AUROC of minus the entropy; the share of strange images that pass where 95 % of the test images
-    do; mean confidence. All as trained and after the temperature.
-    """
-    columns = {}
-    for scaled, temperature in (("", 1.0), ("scaled_", row["temperature"])):
-        test, strange = _scaled(outcome, temperature, ("test", "elsewhere"))
-        inside, outside = -metrics.entropy(test), -metrics.entropy(strange)
-        columns[f"elsewhere_{scaled}auroc"] = metrics.auroc(inside, outside)
-        columns[f"elsewhere_{scaled}fpr95"] = metrics.fpr_at_tpr(inside, outside)
-        columns[f"elsewhere_{scaled}confidence"] = strange.amax(dim=1).mean().item()
-    return {name: columns[name] for name in sorted(columns)}
-
-
-def _scaled(outcome: sweep.Outcome, temperature: float, names: Sequence[str]) -> list[Tensor]:
-    """Probabilities of what the network was shown under these names, after the temperature."""
-    shown = (outcome.predictions[name].logits.double() for name in names)
-    return [(logits / temperature).softmax(dim=1) for logits in shown]
+def _said(outcome: sweep.Outcome, temperature: float) -> dict[str, Tensor]:
+    """Probabilities of all that the network was shown, after the temperature."""
+    shown = outcome.predictions.items()
+    return {name: (one.logits.double() / temperature).softmax(dim=1) for name, one in shown}

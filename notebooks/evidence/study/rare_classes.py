@@ -17,6 +17,7 @@ from torch import Tensor
 from calibkit import curation, losses, recalibration
 from calibkit.course import scale
 from calibkit.course.experiments import strengths
+from calibkit.course.experiments.ways import changes
 from calibkit.lab import data, models, training
 from calibkit.lab.data import Dataset
 
@@ -88,10 +89,8 @@ def trial(
 
 
 def _loss(way: str, strength: float, sizes: Tensor):
-    if way == "label smoothing":
-        return functools.partial(losses.label_smoothing, alpha=strength)
-    if way == "focal":
-        return functools.partial(losses.focal, gamma=strength)
+    if way in ("label smoothing", "focal"):
+        return changes(way.removeprefix("label "), strength)["loss"]
     if way == "in the loss":
         shift = strength * (sizes / sizes.sum()).log().float()
         return functools.partial(with_prior, shift=shift)

@@ -158,6 +158,7 @@ class Judged:
     """A word with its numbers: the estimate, its interval, how many seeds, how many would decide.
 
     more: None where the word is not OPEN, or no number of seeds up to `MOST_SEEDS` would do.
+    excluded: whether it is OPEN and yet its interval leaves no effect as large as is claimed.
     """
 
     word: str
@@ -165,7 +166,11 @@ class Judged:
     low: float
     high: float
     seeds: int
-    more: int | None = None
+    more: int | None
+    excluded: bool
+
+    def __str__(self) -> str:
+        return f"{self.word}, not as claimed" if self.excluded else self.word
 
 
 def judge(
@@ -190,21 +195,6 @@ def judge(
     ends = interval(values, level=validate.level(level))
     rule = _rule(margin, expect, than, size)
     return _judged(rule, ends, len(values), level)
-
-
-def excluded(told: Judged, margin: float, **how: Any) -> bool:
-    """Whether an interval leaves no effect as large as the claim wants it, though it is OPEN.
-
-    how: as `judge` takes it.
-
-    >>> excluded(judge([-0.012, -0.008, 0.0], 0.01, level=0.9), 0.01)
-    True
-    """
-    rule = _rule(margin, how.get("expect", "above"), how.get("than", 0.0), how.get("size"))
-    size = margin if rule.size is None else rule.size
-    if told.word != "OPEN" or rule.expect == "within":
-        return False
-    return told.low > rule.than - size if rule.expect == "below" else told.high < rule.than + size
 
 
 def judge_again(
@@ -233,7 +223,9 @@ def _rule(margin: float, expect: Direction, than: float, size: float | None) -> 
 def _judged(rule: Rule, ends, seeds: int, level: float, step: float = 0.0) -> Judged:
     mean, low, high = ends
     word = rule.word(low, high)
-    more = None
+    size = rule.margin if rule.size is None else rule.size
+    beyond = low > rule.than - size if rule.expect == "below" else high < rule.than + size
+    excluded, more = bool(word == "OPEN" and rule.expect != "within" and beyond), None
     if word == "OPEN":  # the least number that would give a word, were mean and spread as they are
         half = max(high - mean - step / 2, 0.0)
         spread = half / stats.t.ppf((1 + level) / 2, seeds - 1) * math.sqrt(seeds)
@@ -245,4 +237,4 @@ def _judged(rule: Rule, ends, seeds: int, level: float, step: float = 0.0) -> Ju
         numbers = range(seeds + 1, MOST_SEEDS + 1)
         place = bisect.bisect_left(numbers, True, key=decides)
         more = numbers[place] if place < len(numbers) else None
-    return Judged(word, *ends, seeds, more)
+    return Judged(word, *ends, seeds, more, excluded)

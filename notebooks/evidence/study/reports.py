@@ -65,23 +65,19 @@ def verdicts(name: str, table: pd.DataFrame, *, dataset: str | None = None) -> l
     return experiment.step_verdicts(table) or experiment.main_verdicts(table)
 
 
-def summary(table: pd.DataFrame) -> pd.DataFrame:
-    """Mean and standard deviation over seeds of each measure, a row per value of the grid."""
-    columns = [column for column in SHOWN if column in table]
-    return table.groupby("value", sort=False)[columns].agg(["mean", "std"])
-
-
 def shown(table: pd.DataFrame) -> pd.DataFrame:
     """Mean ± standard deviation over seeds as text, in per cent where the head says so.
 
     The value alone for a single seed.
     """
-    spread = summary(table)
-    columns = {
-        SHOWN[column]: [_text(SHOWN[column], *row) for row in spread[column].to_numpy()]
-        for column in spread.columns.unique(0)
+    runs = table.groupby("value", sort=False)
+    spread = {
+        head: runs[column].agg(["mean", "std"]) for column, head in SHOWN.items() if column in table
     }
-    return pd.DataFrame(columns, index=spread.index.rename(None))
+    columns = {
+        head: [_text(head, *row) for row in both.to_numpy()] for head, both in spread.items()
+    }
+    return pd.DataFrame(columns, index=runs.size().index.rename(None))
 
 
 def _text(head: str, mean: float, std: float) -> str:

@@ -6,9 +6,10 @@ evidence of lessons 10, 14 and 16 takes its settings.
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -16,7 +17,8 @@ import pandas as pd
 from calibkit import validate
 from calibkit.course.experiments import choices, focal_gammas, soft_targets, strengths, translated
 from calibkit.lab import training, translation
-from study import rules
+from study import engine, photographs, rules
+from study.photograph_grids import EXPERIMENTS, FORMS, form
 
 # --- focal loss with each gamma, lesson 10 --------------------------------------------------------
 
@@ -52,18 +54,13 @@ def parts(seeds=strengths.SELECTION) -> list[dict[str, Any]]:
     """Every rule at noise 0.4, the two of most interest at every noise, cures on five parts."""
     plain = strengths.settings({"cross-entropy": (0.0,)}, DECAYS, seeds)
     every = strengths.settings(WAYS, DECAYS, seeds)
-    found = [(rule, share, 0.4, plain) for rule in rules.RULES for share in SHARES]
-    found += [
-        (rule, share, noise, plain)
-        for noise in NOISES
-        if noise != 0.4
-        for rule, share in (("random", 0.1), ("random", 0.3), ("entropy", 0.1), ("entropy", 0.3))
-    ]
-    found += [("all", 1.0, noise, plain) for noise in NOISES]
+    cures = [one for one in every if one["strength"]]
+    two = [("random", 0.1), ("random", 0.3), ("entropy", 0.1), ("entropy", 0.3)]
     cured = [("entropy", share) for share in SHARES] + [("random", 0.1), ("all", 1.0)]
-    found += [
-        (rule, share, 0.4, [one for one in every if one["strength"]]) for rule, share in cured
-    ]
+    found = [(rule, share, 0.4, plain) for rule in rules.RULES for share in SHARES]
+    found += [(*one, noise, plain) for noise in NOISES if noise != 0.4 for one in two]
+    found += [("all", 1.0, noise, plain) for noise in NOISES]
+    found += [(*one, 0.4, cures) for one in cured]
     return [
         {"choice": rule, "share": share, "noise": noise, **one}
         for rule, share, noise, grid in found
@@ -128,7 +125,31 @@ TOY = Translations(
     translated.plan,
     strengths.settings(OF_TRANSLATION, (1e-2, 1e-1, 3e-1, 1.0, 3.0)),  # AdamW; 1e-2 is the usual
 )
-STUDIES = {study.name: study for study in (FOCAL, PARTS, TOY)}
+
+# --- the architectures of the experiment "form" on photographs, each one's rate and decay ---------
+
+FORM = engine.setting_of(EXPERIMENTS["form"], "night")
+
+
+@functools.cache
+def _photographs(seed: int):
+    return photographs.splits_of("cifar10", FORM, seed, None)
+
+
+def _form(size, way: str, strength: float, decay: float, seed: int) -> training.Trial:
+    """At the scale night whatever the size, the strength a learning rate; scored on `cal`."""
+    changes = form(FORMS[way][0], strength, decay)
+    one = photographs.changed(FORM, _photographs(seed), seed, changes)
+    return replace(one, score={"cal": one.score["calibration"]}, watch={})
+
+
+RATES = (0.001, 0.003, 0.01)
+ON_PHOTOGRAPHS = strengths.Study(
+    "architectures_photographs",
+    _form,
+    strengths.settings(dict.fromkeys(FORMS, RATES), (0.1, 1.0)),
+)
+STUDIES = {study.name: study for study in (FOCAL, PARTS, TOY, ON_PHOTOGRAPHS)}
 
 
 if __name__ == "__main__":
