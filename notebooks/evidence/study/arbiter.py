@@ -135,9 +135,8 @@ def told(size: Size, classes: int, model: str, seed: int) -> tuple[Predictions, 
 
     def says(images: Dataset) -> Predictions:
         probs = torch.zeros(len(images), classes, dtype=torch.float64)
-        probs[:, fitted.classes_] = torch.as_tensor(
-            fitted.predict_proba(images.inputs.flatten(1).numpy())
-        ).double()
+        told = fitted.predict_proba(images.inputs.flatten(1).numpy())
+        probs[:, fitted.classes_] = torch.as_tensor(told).double()
         if model == "forest":
             probs = (size.trees * probs + 1 / classes) / (size.trees + 1)
         return Predictions(probs.clamp(min=FLOOR).log(), images.labels, images.posterior)

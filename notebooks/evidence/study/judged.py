@@ -244,10 +244,8 @@ def hangs(row: register.Comparison, old: verdicts.Verdict, **how: Any) -> bool:
     """Whether half of the last printed decimal, three of most, could change the word."""
     half = 0.5 * 10.0 ** -max(3, len(f"{old.low:.6f}".rstrip("0").partition(".")[2]))
     moves = itertools.product((-half, 0, half), repeat=3)
-    words = {
-        _again(row, old, off, **how).word for off in moves if old.low + off[1] < old.high + off[2]
-    }
-    return len(words) > 1
+    moves = (off for off in moves if old.low + off[1] < old.high + off[2])
+    return len({_again(row, old, off, **how).word for off in moves}) > 1
 
 
 def judged(row: register.Comparison, listed: register.Register) -> dict[str, Any]:

@@ -327,10 +327,7 @@ _IN_ORDER = {
         values=tuple(PARTS),
         values_at={"laptop": ("all", "10 % of highest entropy", "10 % by chance")},
         change=changing("select", PARTS),
-        claim=(
-            "P1",
-            "epochs on the 10 % of highest entropy give a larger ECE than epochs on all",
-        ),
+        claim=("P1", "epochs on the 10 % of highest entropy give a larger ECE than epochs on all"),
         between=("all", "10 % of highest entropy"),
         setting_changes=HALF | POSTER,
     ),

@@ -175,15 +175,10 @@ def splits_of(
     dataset: str, setting: Setting, seed: int, root: str | Path | None, train_split: str = "train"
 ) -> Splits:
     """Training, calibration and test images of a setting."""
+    sizes = {"train": setting.train, "calibration": setting.calibration, "test": setting.test}
+    own = None if setting.test else "test"
     return data.splits_of(
-        dataset,
-        seed,
-        train=setting.train,
-        calibration=setting.calibration,
-        test=setting.test,
-        train_split=train_split,
-        test_split=None if setting.test else "test",
-        root=root,
+        dataset, seed, **sizes, train_split=train_split, test_split=own, root=root
     )
 
 
@@ -236,23 +231,15 @@ def changed(
             changes["select"] = replace(changes["select"], target=target)
     if "warmup_share" in changes:
         changes["warmup"] = changes.pop("warmup_share") * epochs
-    return training.trial(
-        network(changes.pop("network", setting.network), train),
-        train,
-        {"calibration": splits.calibration, "test": splits.test},
-        setting.recipe,
-        seed=seed,
-        watch={"test": splits.test},
-        epochs=epochs,
-        **changes,
-    )
+    make = network(changes.pop("network", setting.network), train)
+    score = {"calibration": splits.calibration, "test": splits.test}
+    watch = {"test": splits.test}
+    options = {"seed": seed, "watch": watch, "epochs": epochs, **changes}
+    return training.trial(make, train, score, setting.recipe, **options)
 
 
 def corrupted(
-    test: Dataset,
-    severity: int,
-    statistics: Statistics,
-    names: Sequence[str] = corruptions.NAMES,
+    test: Dataset, severity: int, statistics: Statistics, names: Sequence[str] = corruptions.NAMES
 ) -> Dataset:
     """Images that have one of the corruptions each, in turn; severity 0 has none.
 

@@ -145,9 +145,7 @@ def _form(size, way: str, strength: float, decay: float, seed: int) -> training.
 
 RATES = (0.001, 0.003, 0.01)
 ON_PHOTOGRAPHS = strengths.Study(
-    "architectures_photographs",
-    _form,
-    strengths.settings(dict.fromkeys(FORMS, RATES), (0.1, 1.0)),
+    "architectures_photographs", _form, strengths.settings(dict.fromkeys(FORMS, RATES), (0.1, 1.0))
 )
 STUDIES = {study.name: study for study in (FOCAL, PARTS, TOY, ON_PHOTOGRAPHS)}
 

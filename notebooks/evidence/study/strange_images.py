@@ -26,19 +26,11 @@ DECAYS = (1e-4, 5e-4, 1e-3, 3e-3, 1e-2, 3e-2)
 def trial(size: scale.Budget, way: str, strength: float, decay: float, seed: int) -> training.Trial:
     """A network of two hidden layers on eight digits, scored on `cal` and `test`."""
     train = shifted.familiar(size.train, 4000 + seed)
-    score = {
-        "cal": shifted.familiar(2000, 2000 + seed),
-        "test": shifted.familiar(size.test // 5, 3000 + seed),
-    }
-    return training.trial(
-        functools.partial(models.mlp, 64, train.num_classes, width=128),
-        train,
-        score,
-        seed=10 * seed,
-        epochs=size.epochs,
-        weight_decay=decay,
-        **changes(way, strength),
-    )
+    score = {"cal": shifted.familiar(2000, 2000 + seed)}
+    score["test"] = shifted.familiar(size.test // 5, 3000 + seed)
+    options = {"seed": 10 * seed, "epochs": size.epochs, "weight_decay": decay}
+    network = functools.partial(models.mlp, 64, train.num_classes, width=128)
+    return training.trial(network, train, score, **options, **changes(way, strength))
 
 
 STUDY = strengths.Study("shifted", trial, strengths.settings(WAYS, DECAYS))
