@@ -251,7 +251,7 @@ def brief(rows: pd.DataFrame, shown: pd.DataFrame, listed: Sequence[register.Cla
     waiting = f" Not run yet in part:\n{waiting}." if waiting else ""
     prepared = [f"{claim.id} ({claim.says})" for claim in listed if claim.tested == "prepared"]
     narrow = sum(claim.tested == "narrower" for claim in listed)
-    short = sum("schedule" in _short(claim.left) for claim in listed)
+    short = sum(claim.tested == "narrower" and "schedule" in _short(claim.left) for claim in listed)
     return f"""**Which cures help once every network has a temperature?** NLL after T minus
 cross-entropy's (accuracy counts, too), each side at its setting of least NLL on other data.
 
@@ -263,7 +263,7 @@ cross-entropy's (accuracy counts, too), each side at its setting of least NLL on
 
 **What was not tested?** Never run: {"; ".join(prepared)}.{waiting} {narrow} of {len(listed)} claims
 were tested *narrower* than their source, {short} of them with fewer epochs: photographs had 15,
-the papers 160 to 500.
+the papers 160 to 500. *After T, the NLL* is our question; sources ask for calibration errors.
 
 {about}
 
