@@ -21,6 +21,7 @@ GRID = 10 * CELL
 TOP = 58
 PLOT = 285  # pixels, width of a plot, two of which stand side by side
 VIEW = (12, 6, 200, 232)  # of a small diagram: without the room beside it that a lesson needs
+WIDE = (8, 6, 216, 232)  # of a small plot
 SMALL = 9  # of its words, which are enlarged with it
 # how a picture begins: its own size, and the one at which it is shown
 SIZE = re.compile(r'viewBox="0 0 (?P<width>\d+) (?P<height>\d+)" width="\d+" height="\d+"')
@@ -96,9 +97,9 @@ def _temperature(_, frame: Frame) -> Frame:
         f"T = {T:g}: mean confidence minus accuracy {100 * gap:+.1f} points; average distance "
         f"from the diagonal (ECE) {100 * error:.1f} points."
     )
-    hint = svg.text(140, 110, "drag T to draw the curve", fill=GREY) * (T < 2)
+    hint = svg.text(144, 110, "drag T to draw the curve", fill=GREY) * (T < 1.3)
     ece = frame.panels[2].replace("</svg>", f"{hint}</svg>")
-    return Frame((_closer(frame.panels[0]), _closer(ece)), words)
+    return Frame((_closer(frame.panels[0]), _closer(ece, WIDE)), words)
 
 
 # By name: the stored explorer, its frames retold, what its slider moves, what it shows.
@@ -157,13 +158,13 @@ def sliders() -> dict[str, Explorer]:
     return found
 
 
-def _closer(panel: str) -> str:
+def _closer(panel: str, view: Sequence[int] = VIEW) -> str:
     """A small plot cut to what is drawn and enlarged, but for its words; a legend as it is."""
     size = SIZE.search(panel)
     if (int(size["width"]), int(size["height"])) != panels.CELL:
         return panel
-    box = " ".join(map(str, VIEW))
-    shown = f'viewBox="{box}" width="{PLOT}" height="{round(PLOT * VIEW[3] / VIEW[2])}"'
+    box = " ".join(map(str, view))
+    shown = f'viewBox="{box}" width="{PLOT}" height="{round(PLOT * view[3] / view[2])}"'
     return re.sub(r'font-size="1\d"', f'font-size="{SMALL}"', SIZE.sub(shown, panel, count=1))
 
 
