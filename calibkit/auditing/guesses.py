@@ -23,7 +23,7 @@ SAMPLED = 5000  # rows that a likelihood is computed of
 MOST_VALUES = 50  # of a column that may be labels
 MOST_COLUMNS = 400  # that are searched for sets of columns
 USUAL = (*names.SCORES, *names.CONFIDENCES)
-CALLED = names.PARTS - names.DECISIONS - {"y", "class", "label", "out"}
+CALLED = names.PARTS - names.DECISIONS - {"y", "class", "label", "out"} | {"pd", "risk"}
 
 
 # --- labels and scores ---

@@ -150,8 +150,8 @@ FORMS = TOOLS | {
 
 def typed(words: list[str]) -> dict:
     """The options of a command."""
-    chosen = __main__._parser().parse_args(words[1:])
-    named = {key: getattr(chosen, key) for key in __main__.AUDIT}
+    chosen = vars(__main__._parser().parse_args(words[1:]))
+    named = {k: v for k, v in chosen.items() if k not in __main__.NOT_OF_THE_AUDIT}
     return {key: value for key, value in named.items() if value not in (None, False)}
 
 
@@ -435,6 +435,12 @@ def test_points_are_divided_or_have_a_line_of_python(columns, truth, words, tmp_
     for command in commands:
         found = files.read(tmp_path / "points.csv", **typed(shlex.split(command)))
         assert numbers(*probabilities(found)) == pytest.approx(truth.numbers(), abs=1e-9)
+
+
+def test_basis_points_are_divided(tmp_path):
+    points = (1e4 * Q).round().astype(int)
+    csv(obligor=range(N), pd_bps=points, default_flag=Y)(tmp_path / "points.csv")
+    assert commands_of(tmp_path / "points.csv") == [pytest.approx(one(points / 1e4, Y).numbers())]
 
 
 @pytest.mark.parametrize("label", ["outcome", "y_true"])
