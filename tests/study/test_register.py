@@ -1,11 +1,8 @@
 """The register: its list, its rules, and words for numbers whose word is known."""
 
-import json
-import re
-
 import numpy as np
 import pytest
-from study import register
+from study import judged, register
 
 from calibkit.course import checkout, claims
 
@@ -118,14 +115,8 @@ def test_every_claim_of_the_page_is_registered_with_its_source():
 
 
 def test_every_older_statement_was_printed_by_its_lesson():
-    rows = json.loads((checkout.results() / claims.CONCLUSIONS).read_text(encoding="utf-8"))
-    printed = {
-        (lesson, claim, re.match(r"\w+ .*?: (.*) \| ", line)[1])
-        for lesson, claim, _, lines in rows
-        for line in lines
-    }
     wanted = {(row.lesson, row.claim, row.was) for row in LISTED.comparisons if row.was}
-    assert wanted <= printed
+    assert wanted <= judged.printed().keys()
 
 
 HEAD = """

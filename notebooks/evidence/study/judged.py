@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import json
 from collections import Counter
 from dataclasses import asdict, replace
 from typing import Any
@@ -229,10 +228,10 @@ def over_epochs(name: str, listed: register.Register) -> pd.DataFrame:
 
 @functools.cache
 def printed() -> dict[tuple[str, str, str], verdicts.Verdict]:
-    """The verdicts of the older experiments, by lesson, claim and statement."""
-    rows = json.loads((checkout.results() / claims.CONCLUSIONS).read_text(encoding="utf-8"))
-    told = ((lesson, verdicts.parse(line)) for lesson, _, _, lines in rows for line in lines)
-    return {(lesson, one.claim, one.statement): one for lesson, one in told if one}
+    """The verdicts that the notebooks print, by lesson, claim and statement."""
+    every = claims.printed(checkout.root() / "notebooks")
+    told = ((one.notebook.rpartition("/")[2][:2], one.verdict) for one in every)
+    return {(lesson, one.claim, one.statement): one for lesson, one in told}
 
 
 def _again(row: register.Comparison, old: verdicts.Verdict, off=(0.0, 0.0, 0.0), **how: Any):
