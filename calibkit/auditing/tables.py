@@ -334,7 +334,9 @@ def _records(whole: Any) -> list[Any]:
     if isinstance(whole.get("columns"), list) and isinstance(whole.get("data"), list):
         names = [c.get("name") if isinstance(c, dict) else str(c) for c in whole["columns"]]
         return [dict(zip(names, row, strict=False)) for row in whole["data"]]
-    inner = list(whole.values())
+    nested, inner = _nested(whole), list(whole.values())
+    if len(nested) > max(len(part) for part in (whole, *inner) if isinstance(part, list | dict)):
+        return nested  # of an evaluation, beside its settings
     if inner and all(isinstance(value, dict) for value in inner) and len(inner) > len(inner[0]):
         return inner  # a record a row
     columns = {
@@ -350,6 +352,15 @@ def _records(whole: Any) -> list[Any]:
     if longest < 2 or not columns:
         return [whole]
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _nested(whole: dict) -> list[dict]:
+    """The longest list of records within the records of a record."""
+    inner = [part for value in whole.values() if isinstance(value, dict) for part in value.values()]
+    lists = [part for part in inner if isinstance(part, list)]
+    lists += [_nested({"": part}) for part in inner if isinstance(part, dict)]
+    rows = [part for part in lists if all(isinstance(row, dict) for row in part)]
+    return max(rows, key=len, default=[])
 
 
 def _of_rows(rows: list[dict], name: str, options: Any) -> Table:

@@ -131,6 +131,9 @@ FORMS = TOOLS | {
     "graded.csv": (csv(confidence=TOP, grade=np.where(HITS.labels, "correct", "incorrect")), HITS),
     "by_id.json": (text(json.dumps({f"img{k}": {"label": int(Y3[k]), "probs": P3[k].tolist()}
                                     for k in range(N)})), THREE),
+    "evaluation.json": (text(json.dumps({"config": {"n": N}, "results": {"version": 3, "results": [
+        {"response": {"confidence": float(p)}, "grader": {"pass": bool(hit)}}
+        for p, hit in zip(TOP, HITS.labels, strict=True)]}})), HITS),
     "batches.pt": (saved(lambda: by_hundred(loss_beside, Z, Y3)), THREE),
     "label_numbers.csv": (csv(label=[f"LABEL_{k}" for k in BEST], score=TOP, gold=Y3), HITS),
     "tuple.pt": (saved(lambda: (torch.tensor(P3), torch.tensor(Y3))), THREE),
