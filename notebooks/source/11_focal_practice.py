@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 11 · Focal loss in practice: a new loss, or one number?
 #
-# **Question.** A car brakes by itself when its network is more than 90 % sure of its answer. Of 1,000 scenes it brakes on 579, and on 89 of
+# **Question.** A car brakes by itself when its network is more than 90 % sure of its answer, whichever it is. Of 1,000 scenes (noisy digits) it brakes on 579, and on 89 of
 # them wrongly. You have one day. Ben wants to train anew with focal loss; Eve wants to divide the logits by one temperature. Whom do you let work?
 #
 # **Predict before you run:** Ben's strength of focal loss is called gamma; gamma 0 is cross-entropy. With gamma 3, on how many of 1,000 scenes
@@ -145,7 +145,7 @@ train, cal, test = digits(SEED)
 # From 50 % on the network is too sure; below 30 % there are too few images. So the measured gammas are large where $p$ is large.
 #
 # **Your move.** This is Ben's loss, for one batch. Train with the measured gammas, then with `gamma = 3.0` for all images. Is a second training worth it?
-# The second line that is printed asks the first network, that of cross-entropy, for as many scenes: those of which it is surest.
+# The second printed line is the first network (cross-entropy), on as many scenes: those of which it is surest.
 
 # %%
 def loss(logits, labels):

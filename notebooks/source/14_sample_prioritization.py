@@ -221,8 +221,8 @@ plt.show()
 # ## 4. Why it does not help on noisy scans
 #
 # A network may be unsure because it has not learned enough yet: **epistemic doubt**. Or the image itself is ambiguous, and every reader stays unsure:
-# **aleatoric doubt**. Here are twelve noisy scans that Ben's rule takes after the warm-up. Of six the best possible reader (the exact posterior) is
-# sure. Which six? Write their letters into the cell below.
+# **aleatoric doubt**. Here are twelve noisy scans that Ben's rule takes after the warm-up. The best possible reader (the exact posterior) is sure of
+# six of them. Which six? Write their letters into the cell below.
 
 # %% tags=["drawing"]
 def watched(scans):

@@ -16,7 +16,7 @@ explorers.stored("next_word")
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 67 %. Bars: the network. Diamonds: how probable each word really is. Move the sliders: where is it too sure?
+# 71 %. Bars: the network. Diamonds: how probable each word really is. Move the sliders: where is it too sure?
 #
 # </details>
 #
@@ -142,7 +142,7 @@ runs = dict(zip(settings, translation.fit_all(plans), strict=True))
 # %% [markdown]
 # ## 2. Ben: "Half the ECE"
 #
-# All three on 800 sentences. The **distance** from the law is half the sum of the absolute differences between bars and diamonds, those of the first figure.
+# All three on 800 sentences. The **distance** from the law is half the sum of the absolute differences between the bars and diamonds of the first figure.
 
 # %% tags=["drawing"]
 def trained(loss, n):
@@ -316,7 +316,7 @@ plt.show()
 # <details><summary>What came out</summary>
 #
 # Ninety-eight. Ben has a point: his 9.5 % is nearly exact (8.2 %), where cross-entropy says 22.7 and should say 7.8 %. But it is the probability of *one
-# wording*, and the sentence above has 108. After 3,000 sentences it says 10 % for 11 %, and all sentences are right.
+# wording*, and the sentence above has 108. After 3,000 sentences cross-entropy says 10 % for 11 %, and all sentences are right.
 #
 # </details>
 #

@@ -17,7 +17,7 @@ explorers.stored("audit_power")
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 58 of 100: the line *rare class* at 2,000 images. In the other 42 nothing is found. Move the slider: with 1,000 images an alarm comes in 23
+# 60 of 100: the line *rare class* at 2,000 images. In the other 40 nothing is found. Move the slider: with 1,000 images an alarm comes in 24
 # of 100 files, with 5,000 in each. An alarm about a model that is calibrated is a **false alarm**: see
 # the line of the exact posterior.
 #
@@ -146,7 +146,7 @@ for letter in "ABCDEF":
           f"largest of a predicted digit {of_digit[k]:+6.1f} ({k})")
 
 # %% [markdown]
-# Of 20 groups of a calibrated model, one is expected beyond 2. So the audit divides 0.05 by the number of groups: with two scanners z must be beyond 2.2, with ten digits beyond 2.8.
+# Of 20 groups of a calibrated model, one is expected beyond 2. So the audit divides 0.05 by the number of groups: with two scanners z must be beyond 2.2 (0.05 / 2), with ten digits beyond 2.8 (0.05 / 10).
 #
 # ## 3. Which fault has which model?
 #
@@ -268,8 +268,8 @@ slider = explorers.Explorer(
 explorers.keep(slider, "audit_power")
 
 # %% [markdown]
-# In section 3 the 8 of the rare class has a z of -3.0. For ten digits the limit is 2.8; but an alarm here comes from three checks, and for these the limit is 3.1.
-# This file is one of the 42 of 100 without an alarm. So write beside "nothing found" *what would have been found*.
+# In section 3 the 8 of the rare class has a z of -3.0, beyond 2.8: a printed report warns of it. But an *alarm* here comes from three checks together, and needs 3.1 (0.05 / 3 / 10).
+# So this file is one of the 40 of 100 without an alarm. Write beside "nothing found" *what would have been found*.
 #
 # ## 5. Ada, Ben, Eve, and you
 #
@@ -320,13 +320,13 @@ for name, network in {"Ada": ada, "Ben": ben, "Eve": eve}.items():
           f"ECE {error:.1%}, by luck {audit.test.expected:.1%}; largest z of a digit {z.abs().max():.1f}")
 
 # %% [markdown]
-# Ada's gap is above 0 with its whole interval. Ben's and Eve's cannot be told from 0. Yet each of the two has a predicted digit with a z beyond 2.8: here, too,
+# Ada's gap is above 0 with its whole interval. Ben's and Eve's cannot be told from 0. Yet each of the two has a predicted digit with a z beyond 2.8, a warning: here, too,
 # the average hides a group. The printed report names predicted digits that are off; all stand in `classes` of what the audit returns. (Other libraries, or no Python: [your model](your_model.md), [audit a file](audit_a_file.md).)
 #
 # ## The answer
 #
 # **No, not for this digit. The file tells how often it is found, if you ask for each class; its wrong confidence raises an
-# alarm in only 58 of 100 such files. So audit by class, by scanner and with the calibration file, and write down which fault so few images
+# alarm in only 60 of 100 such files. So audit by class, by scanner and with the calibration file, and write down which fault so few images
 # could not show.**
 #
 # ## Three things to take away
