@@ -32,7 +32,7 @@ LESSONS = {
     "lesson_20_guarantees": ("conformal_threshold", "set_coverage", "group_thresholds"),
     "lesson_21_language_models": ("fact_posterior", "by_meaning"),
 }
-_LESSON_OF = {name: lesson for lesson, names in LESSONS.items() for name in names}
+LESSON_OF = {name: lesson for lesson, names in LESSONS.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
@@ -41,13 +41,13 @@ def __getattr__(name: str) -> Any:
     `keep` writes a right answer to the learner's own library.
     """
     if name == "EXERCISES":
-        return {name: __getattr__(name) for name in _LESSON_OF}
+        return {name: __getattr__(name) for name in LESSON_OF}
     if name == "keep":
         return import_module(f"{__name__}.keeping").keep
-    if name not in _LESSON_OF:
+    if name not in LESSON_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_LESSON_OF[name]}"), name)
+    return getattr(import_module(f"{__name__}.{LESSON_OF[name]}"), name)
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_LESSON_OF, "keep"]
+    return [*globals(), *LESSON_OF, "keep"]

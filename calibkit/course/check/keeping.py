@@ -30,13 +30,13 @@ def keep(answer: Callable, replace: bool = False) -> Reply:
         file cannot be written, that is told, too.
     """
     name = getattr(answer, "__name__", "").removeprefix("my_")
-    if name not in check.EXERCISES:
+    if name not in check.LESSON_OF:
         return Reply(
             False,
             "Not quite: keep takes the function of an exercise under its own name, as in "
             f"check.keep(my_ece), not {getattr(answer, '__name__', type(answer).__name__)}.",
         )
-    reply = check.EXERCISES[name](answer)
+    reply = getattr(check, name)(answer)
     if not reply:
         return Reply(False, f"{reply.text} So nothing is kept yet. {STANDS_IN}")
     try:
@@ -85,7 +85,7 @@ def _works(text: str, name: str) -> None:
     space: dict[str, object] = {"__name__": "mine"}
     try:
         exec(compile(text, FILE, "exec"), space)
-        reply = check.EXERCISES[name](space[name])
+        reply = getattr(check, name)(space[name])
     except Exception as error:
         raise Refused(f"alone in a file it raises {type(error).__name__}: {error}.") from None
     if not reply:
