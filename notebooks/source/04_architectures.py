@@ -272,7 +272,7 @@ plt.show()
 #
 # </details>
 #
-# **Your turn.** Look again at the rates that were chosen. Whose best one may lie beyond the four? Would it then reach the convolution?
+# **Your turn.** Look again at the rates that were chosen. Whose best one may lie beyond the four? Would this network then reach the convolution?
 
 # %% tags=["answer", "drawing"]
 # your guess first, then run this cell

@@ -270,7 +270,7 @@ for seed in seeds:
 #
 # ## The answer
 #
-# **No: with a tenth of the scans the accuracy is 15 points lower, and the confidence only 8. So keep 30 of the 150 labels
+# **Not by enough: with a tenth of the scans the accuracy is 15 points lower, the confidence only 8. So keep 30 of the 150 labels
 # back for a temperature: no cost in accuracy was seen, and the gap falls from 21 points to 2.6.**
 #
 # ## Three things to take away

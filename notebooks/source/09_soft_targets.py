@@ -255,7 +255,7 @@ plt.show()
 #
 # With alpha 0.3 the networks are 22 points *not* sure enough, the optimum 25.5. At alpha 0.05 the optimum is 4 points not sure enough, by design.
 #
-# So Ben's small gap is the sum of two faults: the loss asks for 4 points too little, and for what it gets right the network is 6 points surer than its loss asks. Here they nearly
+# So Ben's small gap is the sum of two faults: the loss asks for 4 points too little, and the network, measured against its own accuracy, is 6 points surer than its loss asks (from -4 to +2). Here they nearly
 # cancel. With another network or another training they need not.
 #
 # </details>
@@ -356,13 +356,13 @@ for a in (0.0, 0.05, 0.3):  # T: the temperatures of the networks
 #
 # ## The answer
 #
-# **That 87 of 100 such answers are right, but by luck: his loss asks for too little, his network is surer than that for what it gets right, and at
+# **That 87 of 100 such answers are right, but by luck: his loss asks for too little, his network is surer than its loss asks, against its own accuracy, and at
 # alpha 0.05 the two faults nearly cancel. With hard labels 56 are right, with alpha 0.3 99; after one temperature 88 to 90.**
 #
 # ## Three things to take away
 #
 # 1. A loss asks for a probability, its optimum: cross-entropy for the true one, smoothing for a flatter one.
-# 2. A trained network does not give what the loss asks: for what it gets right it is surer, even with exact labels.
+# 2. A trained network does not give what the loss asks: against its own accuracy it is surer, even with exact labels.
 # 3. So judge what a network *says*, on new data, and repair that; do not choose a loss for its gap.
 #
 # ## Recall

@@ -45,7 +45,7 @@ DEVICE = "auto"
 # ## 1. Notes whose truth is known
 #
 # Nobody knows the exact posterior of a real text, so we write the author ourselves. Behind every word stands a hidden topic (symptom,
-# drug, meal or rest). From word to word the topic changes at random; each topic has five words of its own and mostly says one of these. This is a
+# drug, meal or rest). From word to word the topic changes at random; each topic has five words of its own and mostly says one of these. A class uses three of the four. This is a
 # **hidden Markov chain**. The classes differ in *how the topics follow each other*. An arrow is the commonest move (70 %); else the topic stays
 # (20 %) or goes the opposite way (10 %):
 
@@ -146,7 +146,7 @@ new = bag.predict(test)
 print(f"{new.correct.double().mean():.1%} right, {new.confidence.mean():.1%} sure")
 
 # %% [markdown]
-# The bag is right on about half of them, and no bag can do better: a note and the same note backwards have one bag, and the one is as likely under
+# The bag is right on about half of them, and no bag can do better. It can tell the classes by their topics, two and two, but not the two directions: a note and the same note backwards have one bag, and the one is as likely under
 # "infection" as the other under "side effect". Yet its gap is 3 points: a small gap needs no order.
 #
 # Three other networks look at the order: the *CNN* at three neighbouring words at a time, the *LSTM* from left to right, the *transformer* at
@@ -311,7 +311,7 @@ for longest in (lengths[0], lengths[-1]):
 # <details><summary>What came out</summary>
 #
 # 24 of 208 filed, and 6 of 61. Ada's gap on short notes is 2 points, Eve's 9. Of 1,000 of the longest
-# notes Ada files 693, not 501, and 20 wrongly, not 5: a file made at 90 % may have that many, and a nurse reads 192 notes fewer.
+# notes Ada files 693, not 501, and 20 wrongly, not 5: at 90 % up to 69 of 693 may be wrong, and a nurse reads 192 notes fewer.
 #
 # </details>
 #

@@ -247,7 +247,7 @@ print(f"{next(iter(facts.PLACES[best]))}, {cities[best]:.0%} sure; the text name
 
 # %% [markdown]
 # A *verdict* gives the mean gap (confidence minus accuracy) of five new models, as trained, with its 95 % interval. HOLDS: the whole interval lies above 0.2.
-# That of the `control`, the questions that the text answers 5 to 19 times, must not.
+# For the `control`, the questions that the text answers 5 to 19 times, it must not lie above 0.2.
 
 # %% tags=["nbval-check-output"]
 def gap(told):  # of five new models, by meaning
