@@ -7,6 +7,7 @@ which label each of several columns stands for.
 
 from __future__ import annotations
 
+import shlex
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -256,12 +257,21 @@ def of_what(
             continue
         how = {"positive": value} | ({"columns_as_named": True} if z < -LIKELY else {})
         ways.append((f"{score!r} is of {value!r} (AUC {found:.2f})", how))
+    spoken = able or parts(score) & names.SURE  # of an answer, which a judge may have seen
+    others = [c for c in table.columns if spoken and c not in (*label, score, *able)]
+    said = {c: sorted(set(words_of(table, [c]).dropna())) for c in others}
+    verdict = next((c for c in others if names.right_of(c, said[c])), None)
+    equal = f", right where it is {label[0]!r} letter by letter" if verdict and label else ""
     for column in able[:1]:
-        ways.append((f"{score!r} is the confidence of {column!r}", {"predicted": column}))
+        ways.append((f"{score!r} is the confidence of {column!r}{equal}", {"predicted": column}))
     ways = [(text, more | how) for text, how in ways]
-    if not ways:
+    if not ways and not verdict:
         return Unclear(why, **more, **best)
     ways.sort(key=lambda way: best.items() <= way[1].items())
+    if verdict:  # of a judge, who may know better than equal letters
+        judged = {"label": [verdict], "kind": "confidence"}
+        judged |= {"scale": 100.0} if np.nanmax(own) > 1 else {}
+        ways.append((f"{verdict!r} says which answers are right", more | judged))
     return Unclear(why, *ways, sure=bool(best) and sure)
 
 
@@ -326,7 +336,7 @@ def marked(asked: Unclear, mark: str | None, scores: np.ndarray, more: dict) -> 
     """The question `asked`, or whether a label stands for no value; more: options said as well."""
     if mark is None or (scores == pd.to_numeric(mark, errors="coerce")).any():  # a score, too
         return asked
-    why = f"{asked}; if {mark} stands for no value, say --missing={mark} and --drop-missing"
+    why = f"{asked}; if {mark} stands for no value, say --missing={shlex.quote(mark)} and --drop-missing"
     how = more | {"missing": mark, "drop_missing": True}
     return Unclear(why, *asked.ways, (f"{mark} stands for no value", how), sure=not asked.ways)
 
