@@ -336,7 +336,8 @@ def marked(asked: Unclear, mark: str | None, scores: np.ndarray, more: dict) -> 
     """The question `asked`, or whether a label stands for no value; more: options said as well."""
     if mark is None or (scores == pd.to_numeric(mark, errors="coerce")).any():  # a score, too
         return asked
-    why = f"{asked}; if {mark} stands for no value, say --missing={shlex.quote(mark)} and --drop-missing"
+    typed = shlex.quote(mark)
+    why = f"{asked}; if {mark} stands for no value, say --missing={typed} and --drop-missing"
     how = more | {"missing": mark, "drop_missing": True}
     return Unclear(why, *asked.ways, (f"{mark} stands for no value", how), sure=not asked.ways)
 
