@@ -269,7 +269,7 @@ def of_what(
         return Unclear(why, **more, **best)
     ways.sort(key=lambda way: best.items() <= way[1].items())
     if verdict:  # of a judge, who may know better than equal letters
-        judged = {"label": [verdict], "kind": "confidence"}
+        judged: dict[str, Any] = {"label": [verdict], "kind": "confidence"}
         judged |= {"scale": 100.0} if np.nanmax(own) > 1 else {}
         ways.append((f"{verdict!r} says which answers are right", more | judged))
     return Unclear(why, *ways, sure=bool(best) and sure)
