@@ -43,9 +43,9 @@ def test_plasma_agrees_with_the_peer_on_the_same_noise(side, decay, monkeypatch)
 
 def test_fog_by_hand(generator, monkeypatch):
     monkeypatch.setattr(weather, "plasma", lambda x, side, *_: x.new_full((1, side, side), 0.5))
-    x = torch.full((1, 1, 8, 8), 0.4)
-    # (0.4 + 1.5 · 0.5) · 0.4 / (0.4 + 1.5)
-    assert torch.allclose(weather.fog(x, (1.5, 2), generator), torch.tensor(1.15 * 0.4 / 1.9))
+    x = torch.stack([torch.full((1, 8, 8), value) for value in (0.4, 1.0)])
+    # (0.4 + 1.5 · 0.5) · 0.4 / (0.4 + 1.5), whatever lies beside it
+    assert torch.allclose(weather.fog(x, (1.5, 2), generator)[0], torch.tensor(1.15 * 0.4 / 1.9))
     x = torch.tensor([0.1, 0.2, 0.4]).reshape(1, 3, 1, 1).expand(1, 3, 8, 8)  # 0.4 of all channels
     hazy = (x + 0.75) * 0.4 / 1.9
     assert torch.allclose(weather.fog(x, (1.5, 2), generator), hazy)

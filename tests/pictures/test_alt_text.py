@@ -32,6 +32,10 @@ def test_guides_and_bands_are_not_data():
     ax.fill_between([0, 1], [0, 0], [1, 1])
     ax.plot([0, 1], [0.1, 0.2], label="network")
     assert alt_text.describe(figure) == "gap: network from 0.1 at 0 to 0.2 at 1."
+    ax.plot([0, 1], np.ones((2, 3)) / 2)
+    assert "more lines" not in alt_text.describe(figure)
+    ax.plot([0, 1], [1, 1])
+    assert "and 1 more lines" in alt_text.describe(figure)
 
 
 def test_each_kind_of_panel_is_told_and_empty_ones_are_not():

@@ -74,10 +74,13 @@ def test_nothing_is_overwritten_unasked(folder):
 
 
 def test_a_helper_of_the_same_name_is_not_overwritten(folder):
-    (folder / "mine.py").write_text("def inner(x):\n    return x\n", encoding="utf-8")
-    told = check.keep(cell(ECE))
-    assert "another `inner`" in told.text
-    assert "ece" not in (folder / "mine.py").read_text(encoding="utf-8")
+    for source, name in (
+        ("def inner(x):\n    return x\n", "inner"),
+        ("import math as torch\n", "torch"),
+    ):
+        (folder / "mine.py").write_text(source, encoding="utf-8")
+        assert f"another `{name}`" in check.keep(cell(ECE)).text
+        assert (folder / "mine.py").read_text(encoding="utf-8") == source
 
 
 @pytest.mark.parametrize(

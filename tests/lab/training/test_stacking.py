@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from calibkit import augmentation, losses, mixing
+from calibkit import augmentation, losses, mixing, prioritization
 from calibkit.lab import data, models
 from calibkit.lab.training import train_trials, trial
 from calibkit.lab.training.stacking import form_of
@@ -155,3 +155,5 @@ def test_seeds_and_losses_do_not_change_the_shape_and_settings_do():
     for changes in ({"gradients": True}, {"watch": {"test": TEST}}):
         assert trial(network, TRAIN, **same, **changes).shape != one.shape
     assert trial(network, TRAIN[:50], **same).shape != one.shape
+    halves = (prioritization.RandomPart(0.5, warmup=epochs) for epochs in (1, 3))
+    assert len({trial(network, TRAIN, select=half).shape for half in halves}) == 2
