@@ -9,6 +9,7 @@ import difflib
 import io
 import json
 import re
+import warnings
 from dataclasses import dataclass, field
 from numbers import Number
 from pathlib import Path
@@ -185,11 +186,17 @@ def of_text(content: bytes, name: str, options: Any) -> Table:
     if apart == SPACES and any(len(ln.split()) != len(header) for ln in lines if ln.strip()):
         raise ValueError(f"{broken} that blanks part; commas part those with blanks in a value")
     try:
-        frame = pd.read_csv(
-            io.StringIO(body), keep_default_na=False, na_values=lost, skipinitialspace=True,
-            decimal=",." [not comma], sep=apart, header=None, names=header, index_col=False,
-            dtype=str, **how,
-        )  # fmt: skip
+        with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):
+            frame = pd.read_csv(
+                io.StringIO(body), keep_default_na=False, na_values=lost, skipinitialspace=True,
+                decimal=",." [not comma], sep=apart, header=None, names=header, index_col=False,
+                dtype=str, **how,
+            )  # fmt: skip
+    except pd.errors.ParserWarning:  # pandas would leave the last values out
+        width = len(_cells(lines[0], apart))
+        raise ValueError(
+            f"{broken}, its rows have {width} values: give each a name in the first line"
+        ) from None
     except (pd.errors.ParserError, pd.errors.EmptyDataError, csv.Error, ValueError) as error:
         more = "a text that holds commas stands in quotation marks"
         raise ValueError(f"{broken}, {str(error).strip()}: {more}") from None
