@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 
 import numpy as np
@@ -54,8 +55,8 @@ def sorted_scores(matrix, labels: pd.Series | np.ndarray, roles, table, options:
     why = (
         f"the scores {short(columns)} are in the same order in every row, as the k best of more "
         f"classes are, and not those of classes: name the largest with --scores "
-        f"{joined([best])} and what it predicts with --predicted COLUMN; if they are the "
-        f"classes, say --sorted-classes"
+        f"{shlex.quote(joined([best]))} and what it predicts with --predicted COLUMN; if they are "
+        f"the classes, say --sorted-classes"
     )
     if len(columns) == 2:
         scores = np.asarray(matrix, np.float64)

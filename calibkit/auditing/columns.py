@@ -199,9 +199,32 @@ def roles_of(table: Table, options: Options) -> Roles:
         named = [[c] for c in table.entries if c not in table.blocks and _is_label(table[c])]
     if len(named) == 1 and bare(named[0][0]) in names.VAGUE:
         named += [[c] for c in left if _may_be_meant(table, c, named[0][0])]
-    if len(named) != 1:
-        raise guesses.which_label(table, [own[0] for own in named], scores, options)
-    return _with_label(table, named[0], scores, options, marks)
+    try:
+        if len(named) != 1:
+            raise guesses.which_label(table, [own[0] for own in named], scores, options)
+        return _with_label(table, named[0], scores, options, marks)
+    except Unclear as asked:
+        own = named[0] if len(named) == 1 else []
+        score, judges = _judges(table, own, left, scores, options)
+        if not named or not judges:
+            raise
+        raise guesses.or_judged(asked, judges, score, own) from None
+
+
+def _judges(
+    table: Table, label: list[str], left: list[str], scores: list[str] | None, options: Options
+) -> tuple[str, list[str]]:
+    """The one score that may be a confidence, and columns that say whether answers are right."""
+    free = [c for c in table.flat(left) if c not in label and names.is_number(table[c])]
+    one = scores or [c for c in free if bare(c) in names.CONFIDENCES or parts(c) & names.SURE]
+    one = one or [c for c in free if names.fractional(table[c]) and not parts(c) & names.BESIDE]
+    said = options.positive or options.predicted
+    if said or len(one) != 1 or (label and names.right_of(label[0], _class_words(table, label))):
+        return "", []
+    others = names.BESIDE | set(names.WRONG)
+    able = [c for c in table.flat(left) if c not in (*label, *one) and not parts(c) & others]
+    able = [c for c in able if bare(c) not in names.LABELS]
+    return one[0], [c for c in able if names.right_of(c, _class_words(table, [c]))]
 
 
 def _may_be_meant(table: Table, column: str, label: str) -> bool:

@@ -8,6 +8,7 @@ which label each of several columns stands for.
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -257,21 +258,12 @@ def of_what(
             continue
         how = {"positive": value} | ({"columns_as_named": True} if z < -LIKELY else {})
         ways.append((f"{score!r} is of {value!r} (AUC {found:.2f})", how))
-    spoken = able or parts(score) & names.SURE  # of an answer, which a judge may have seen
-    others = [c for c in table.columns if spoken and c not in (*label, score, *able)]
-    said = {c: sorted(set(words_of(table, [c]).dropna())) for c in others}
-    verdict = next((c for c in others if names.right_of(c, said[c])), None)
-    equal = f", right where it is {label[0]!r} letter by letter" if verdict and label else ""
     for column in able[:1]:
-        ways.append((f"{score!r} is the confidence of {column!r}{equal}", {"predicted": column}))
+        ways.append((f"{score!r} is the confidence of {column!r}", {"predicted": column}))
     ways = [(text, more | how) for text, how in ways]
-    if not ways and not verdict:
+    if not ways:
         return Unclear(why, **more, **best)
     ways.sort(key=lambda way: best.items() <= way[1].items())
-    if verdict:  # of a judge, who may know better than equal letters
-        judged: dict[str, Any] = {"label": [verdict], "kind": "confidence"}
-        judged |= {"scale": 100.0} if np.nanmax(own) > 1 else {}
-        ways.append((f"{verdict!r} says which answers are right", more | judged))
     return Unclear(why, *ways, sure=bool(best) and sure)
 
 
@@ -300,6 +292,22 @@ def right_or_class(mark: str, own: list[str]) -> Unclear:
     ways = [(f"{mark!r} says what is right", both | {"kind": "confidence"})]
     ways = [*([(f"{mark!r} is the class", both)] if len(own) == 2 else []), *ways]
     return Unclear(why, *ways, sure=len(own) > 2)
+
+
+def or_judged(asked: Unclear, judges: Sequence[str], score: str, label: Sequence[str]) -> Unclear:
+    """The question `asked`, or whether a judge's column says which answers are right."""
+    exact = "--predicted counts an answer as right only where it is letter by letter the target"
+    named: dict[str, Any] = {"label": list(label)} if label else {}
+    ways = [
+        (f"{words}: {exact}" if "predicted" in how else words, named | how)
+        for words, how in asked.ways
+    ]
+    for judge in reversed(judges):
+        ways.append(("", {"label": [judge], "scores": [score]}))
+    said = " or ".join(f"--label {shlex.quote(judge)}" for judge in judges)
+    return Unclear(
+        f"{', '.join(map(repr, judges))} may say which answers are right: {said}. {exact}", *ways
+    )
 
 
 def right_or_event(

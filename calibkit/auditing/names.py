@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Collection, Iterable
 from typing import Any
 
@@ -255,7 +256,7 @@ def label_column(table: Any, label: list[str]) -> pd.Series:
     if not one_hot(table, label):
         raise ValueError(
             f"{short(label)} hold no single 1 in every row: audit one label at a time, such as "
-            f"--label {joined(label[:1])} --scores COLUMN"
+            f"--label {shlex.quote(joined(label[:1]))} --scores COLUMN"
         )
     return pd.Series(np.array(middles(label))[matrix_of(table, label).argmax(1)])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 
 import numpy as np
 import torch
@@ -74,8 +75,9 @@ def _many(matrix, found: Content, columns: list[str], asked: str | None) -> str:
     if held == "sigmoids":
         raise Unclear(
             f"{text}: no row of classes, but labels that do not exclude each other, two models or "
-            f"the k best. One is read at a time: --scores {joined(columns[:1])} with --positive "
-            f"VALUE, or with --label COLUMN where each has labels of its own"
+            f"the k best. One is read at a time: --scores "
+            f"{shlex.quote(joined(columns[:1]))} with --positive VALUE, or with --label COLUMN "
+            f"where each has labels of its own"
         )
     if held == "nearly":
         raise Unclear(

@@ -253,7 +253,8 @@ def _layout(text: str, name: str, options: Any) -> tuple[list[str], str, bool, l
     if len(numbers) == len(first) or not classes:
         return lines, apart, comma, None
     second = _cells(lines[1], apart) if len(lines) > 1 else []
-    if len(second) == len(first) + 1:
+    starts = [line.split(apart if apart != SPACES else None, 1)[0] for line in lines[1:] if line]
+    if len(second) == len(first) + 1 and (not second[-1] or len(set(starts)) == len(starts)):
         first = ["", *first] if second[-1] else [*first, ""]
     header = [cell.strip() or f"Unnamed: {place}" for place, cell in enumerate(first)]
     return lines[1:], apart, comma, header
@@ -375,9 +376,45 @@ def _of_rows(rows: list[dict], name: str, options: Any) -> Table:
     for row, found in zip(rows, flat, strict=True):
         for key, value in row.items():
             _flatten(value, str(key), found)
+    for key in {key: 0 for row in flat for key, cell in row.items() if isinstance(cell, dict)}:
+        cells = [row.get(key) for row in flat]
+        pairs: list[dict] = [cell if isinstance(cell, dict) else {} for cell in cells]
+        flat = [
+            _with_pairs(row, key, own)
+            for row, own in zip(flat, _by_place(pairs) or pairs, strict=True)
+        ]
     names = list(dict.fromkeys(key for row in flat for key in row))
     columns = {key: pd.Series([row.get(key) for row in flat], dtype=object) for key in names}
     return of_frame(pd.DataFrame(columns), name, options, flat=True)
+
+
+def _with_pairs(row: dict, name: str, pairs: dict) -> dict[str, Any]:
+    """A row with a cell of scores by their labels as cells of their own."""
+    own = not name or all(bare(key) in RECORD for key in pairs)
+    parted = {key if own else f"{name}_{key}": score for key, score in pairs.items()}
+    found: dict[str, Any] = {}
+    for key, cell in row.items():
+        found |= parted if key == name and isinstance(cell, dict) else {key: cell}
+    return found
+
+
+def _by_place(rows: list[dict]) -> list[dict] | None:
+    """The k best of more classes, by their places; None where rows have all, or not one number.
+
+    >>> _by_place([{"cat": 0.3, "dog": 0.6}, {"cat": 0.5, "eel": 0.2}])[0]
+    {'1_label': 'dog', '1_score': 0.6, '2_label': 'cat', '2_score': 0.3}
+    """
+    counts, classes = {len(row) for row in rows if row}, {key for row in rows for key in row}
+    if len(counts) != 1 or min(counts) in (1, len(classes)):
+        return None
+    if any(bare(key) in RECORD for key in classes):
+        return None
+    ranked = [sorted(row.items(), key=lambda pair: -pair[1]) for row in rows]
+    return [
+        {f"{k}_{what}": one for k, pair in enumerate(row, 1)
+         for what, one in zip(("label", "score"), pair, strict=True)}
+        for row in ranked
+    ]  # fmt: skip
 
 
 def _flatten(value: Any, name: str, found: dict[str, Any]) -> None:
@@ -400,9 +437,7 @@ def _flatten_list(cells: list, name: str, found: dict[str, Any]) -> None:
     elif _of_one_kind(cells):
         found[name] = cells
     elif all(isinstance(cell, dict) for cell in cells) and (pairs := _pairs(cells)):
-        own = all(bare(key) in RECORD for key in pairs)
-        for key, score in pairs.items():
-            found[key if own or not name else f"{name}_{key}"] = score
+        found[name] = pairs
     elif len(cells) <= MOST:
         for place, cell in enumerate(cells):
             _flatten(cell, f"{name}_{place}", found)
@@ -481,6 +516,8 @@ def _entries(column: str, series: pd.Series, frame: pd.DataFrame, missing: str |
     filled = series.dropna()
     first = filled.iloc[0] if len(filled) else None
     if not isinstance(first, list):
+        if series.dtype == object and filled.map(type).isin((list, dict)).any():
+            series = series.map(str).where(series.notna())
         return {column: _masked(series, missing)}
     if isinstance(first[0], str):
         return {column: series.map(lambda cell: str(cell) if cell is not None else None)}
@@ -491,8 +528,9 @@ def _entries(column: str, series: pd.Series, frame: pd.DataFrame, missing: str |
             dict(zip(words, cell, strict=False)) if isinstance(cell, list) else {}
             for words, cell in zip(frame[beside], series, strict=True)
         ]
-        wide = pd.DataFrame(rows)
-        return {f"{column}_{word}": wide[word] for word in sorted(wide)}
+        best = _by_place(rows)
+        wide = pd.DataFrame(best or rows)
+        return {f"{column}_{word}": wide[word] for word in (wide if best else sorted(wide))}
     if len(lengths) > 1:
         return {column: series.map(str).where(series.notna())}
     empty = [np.nan] * lengths.pop()

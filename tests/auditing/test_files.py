@@ -143,6 +143,7 @@ def bare(labels, scores, head=None):
     ("f.pt", lambda p: torch.save(Z, p), "dictionary of tensors"),
     ("g.csv", lambda p: table(label=-7).to_csv(p, index=False), "usual name for labels"),
     ("longer.csv", put("i,y,p\n" + "1,a,.5,.3,.2\n2,b,.1,.1,.8\n" * 9), "rows have 5 values"),
+    ("fold.csv", put("label,p_0,p_1\n" + "0,.5,.5,fold0\n1,.2,.8,fold1\n" * 9), "have 4 values"),
     ("h.csv", lambda p: table(p_cat=np.nan).to_csv(p, index=False), "p_cat.* holds no numbers"),
 ])  # fmt: skip
 def test_a_wrong_file_is_refused_in_words(tmp_path, capsys, name, make, words):

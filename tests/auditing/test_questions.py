@@ -261,6 +261,8 @@ def test_a_file_of_other_labels_is_not_offered(tmp_path):
     csv(**scores("pred_", names="012"))(tmp_path / "predictions.csv")
     csv(label=Y3)(tmp_path / "weather_labels.csv")
     (tmp_path / "truth.json").write_text('{"rows": 160}', encoding="utf-8")
+    nested = '[{"label": 1, "ece": 0.5}, {"label": 0, "ece": [0.1, 0.2]}]'
+    (tmp_path / "labels.json").write_text(nested, encoding="utf-8")
     asked = question_of(tmp_path / "predictions.csv").split("FILE", 1)[1]
     assert "--labels " not in asked
     assert "truth.json" not in asked
@@ -535,6 +537,79 @@ def test_unsure_labels_are_left_out_or_are_not_the_event(tmp_path):
     known = one(Q[sure & seen], Y[sure & seen]), one(Q[seen], (Y * sure)[seen])
     truths = [truth.numbers() for truth in known]
     assert commands_of(tmp_path / "xrays.csv") == list(map(pytest.approx, truths))
+
+
+GRADES = np.where(HITS.labels, "correct", "incorrect")
+PLACES = np.array([f"place {k % 90}" for k in range(N)])
+SAID = np.where(HITS.labels, PLACES, "elsewhere")
+HALF = np.where(np.arange(N) % 2, SAID, [f"It was {one}." for one in SAID])  # letter by letter
+EXACT = one(TOP, (HALF == PLACES).astype(int), True)
+
+
+@pytest.mark.parametrize(("called", "grade"), [
+    ("grade", np.where(HITS.labels, "CORRECT", "INCORRECT")),
+    ("grade", np.where(HITS.labels, "A", "B")), ("judge", GRADES),
+    ("judge_verdict", np.where(HITS.labels, "yes", "no")),
+    ("judge_score", HITS.labels), ("graded", HITS.labels == 1),
+])  # fmt: skip
+def test_a_judge_is_offered_before_answers_that_are_letter_by_letter_the_target(
+    called, grade, tmp_path
+):
+    path = tmp_path / "judged.csv"
+    csv(target=PLACES, response=HALF, confidence=TOP, **{called: grade})(path)
+    asked = question_of(path)
+    assert asked.startswith(f"{called!r} may say which answers are right: --label {called}. ")
+    assert "counts an answer as right only where it is letter by letter the target" in asked
+    found = commands_of(path)
+    assert found[0] == pytest.approx(HITS.numbers())
+    assert found[-1] == pytest.approx(EXACT.numbers())
+    assert typed(shlex.split(asked.splitlines()[-1].strip()))["label"] == called
+
+
+@pytest.mark.parametrize("columns", [
+    {"target": PLACES, "response": [f"I think {k}" for k in range(N)], "confidence": TOP,
+     "grade": GRADES},
+    {"label": PLACES, "model_answer": HALF, "judge": np.where(HITS.labels, "yes", "no"),
+     "p_true": TOP},
+    {"target": PLACES, "scores_qa_value": "x", "graded_qa": np.where(HITS.labels, "C", "I"),
+     "confidence": TOP},
+])  # fmt: skip
+def test_a_judge_has_a_command_where_the_answers_are_sentences(columns, tmp_path):
+    csv(**columns)(tmp_path / "sentences.csv")
+    assert commands_of(tmp_path / "sentences.csv")[0] == pytest.approx(HITS.numbers())
+
+
+@pytest.mark.parametrize("called", ["judge_wrong", "grader_id"])
+def test_what_says_wrong_or_who_judged_is_no_judge(called, tmp_path):
+    csv(target=PLACES, response=HALF, confidence=TOP, **{called: Y})(tmp_path / "no.csv")
+    assert f"--label {called}" not in question_of(tmp_path / "no.csv")
+
+
+@pytest.mark.parametrize("form", ["records", "lists"])
+def test_the_best_of_more_classes_in_records_are_asked_about_as_in_columns(form, tmp_path):
+    best = [np.argsort(-p)[:2] for p in P3]
+    rows = [
+        {
+            "gold": str(w),
+            "predictions": [{"label": str(NAMES[k]), "score": float(p[k])} for k in own],
+        }
+        if form == "records"
+        else {"gold": str(w), "labels": NAMES[own].tolist(), "scores": p[own].tolist()}
+        for w, p, own in zip(WORDS, P3, best, strict=True)
+    ]
+    name = "predictions" if form == "records" else "scores"
+    jsonl(rows)(tmp_path / "best.jsonl")
+    asked = {"label": "gold", "scores": f"{name}_1_score", "predicted": f"{name}_1_label"}
+    assert "every one of" not in question_of(tmp_path / "best.jsonl")
+    found = files.read(tmp_path / "best.jsonl", **asked)
+    assert numbers(*probabilities(found)) == pytest.approx(HITS.numbers(), abs=1e-9)
+
+
+def test_a_mark_of_two_words_is_printed_as_it_is_typed(tmp_path):
+    words = np.where(np.arange(N) % 7 == 3, "Not attempted", np.where(HITS.labels, "yes", "no"))
+    csv(confidence=TOP, grade=words)(tmp_path / "mark.csv")
+    with pytest.raises(Question, match="--missing='Not attempted' and --drop-missing"):
+        files.read(tmp_path / "mark.csv", label="grade", kind="confidence")
 
 
 def test_no_command_is_printed_twice(tmp_path):
