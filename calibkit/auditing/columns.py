@@ -216,14 +216,15 @@ def _judges(
 ) -> tuple[str, list[str]]:
     """The one score that may be a confidence, and columns that say whether answers are right."""
     free = [c for c in table.flat(left) if c not in label and names.is_number(table[c])]
-    one = scores or [c for c in free if bare(c) in names.CONFIDENCES or parts(c) & names.SURE]
-    one = one or [c for c in free if names.fractional(table[c]) and not parts(c) & names.BESIDE]
+    one = scores or [c for c in free if bare(c) in names.CONFIDENCES]
+    free = [c for c in free if not parts(c) & names.BESIDE]
+    one = one or [c for c in free if parts(c) & names.SURE or names.fractional(table[c])]
     said = options.positive or options.predicted
     if said or len(one) != 1 or (label and names.right_of(label[0], _class_words(table, label))):
         return "", []
     others = names.BESIDE | set(names.WRONG)
     able = [c for c in table.flat(left) if c not in (*label, *one) and not parts(c) & others]
-    able = [c for c in able if bare(c) not in names.LABELS]
+    able = [c for c in able if bare(c) not in (*names.LABELS, *names.CORRECT, names.MARK)]
     return one[0], [c for c in able if names.right_of(c, _class_words(table, [c]))]
 
 
