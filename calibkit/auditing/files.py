@@ -100,7 +100,7 @@ class _Reading:
         ordered = [*found.values()][: -questions.MOST_WAYS - 1 : -1]  # the likeliest first
         if not ordered and problem.lacks_labels and self.labels is None:
             for labels in _beside(self.path):
-                with contextlib.suppress(ValueError, TypeError):  # also lists within lists
+                with contextlib.suppress(ValueError):
                     offered = _Reading(self.path, labels).offered(options, asked)
                     if offered.ways:
                         return offered

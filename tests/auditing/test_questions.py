@@ -129,10 +129,6 @@ FORMS = TOOLS | {
                           score=SIDE), SIDED),
     "older_harness.jsonl": (jsonl(map(older_harness, range(N))), THREE),
     "graded.csv": (csv(confidence=TOP, grade=np.where(HITS.labels, "correct", "incorrect")), HITS),
-    "judged.csv": (  # half of the answers are sentences, which are no target letter by letter
-        csv(target=NAMES[Y3], response=np.where(np.arange(N) % 2, NAMES[BEST], "It was so."),
-            confidence=TOP, judge_score=HITS.labels), HITS,
-    ),
     "by_id.json": (text(json.dumps({f"img{k}": {"label": int(Y3[k]), "probs": P3[k].tolist()}
                                     for k in range(N)})), THREE),
     "evaluation.json": (text(json.dumps({"config": {"n": N}, "results": {"version": 3, "results": [
