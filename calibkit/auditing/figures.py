@@ -11,7 +11,7 @@ from calibkit.metrics import Reliability
 from calibkit.pictures import svg
 from calibkit.pictures.palette import ACCURACY, BLACK, DIAGONAL, OVER, TRAINED, UNDER
 from calibkit.pictures.panels import curve
-from calibkit.pictures.reliability import diagram_panel, legend
+from calibkit.pictures.svg_diagram import diagram_panel, legend
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,6 +18,7 @@ from calibkit.metrics.by_hits import (
     smooth_ece_of,
 )
 from calibkit.metrics.classwise import classwise_ece
+from calibkit.metrics.corp_diagram import Corp, corp
 from calibkit.metrics.decisions import (
     action_cost,
     alarm_costs,
@@ -38,7 +39,6 @@ from calibkit.metrics.errors import (
     true_calibration_error,
 )
 from calibkit.metrics.intervals import bootstrap_interval, paired_interval
-from calibkit.metrics.isotonic import Corp, corp
 from calibkit.metrics.scores import (
     BrierParts,
     accuracy,

@@ -8,8 +8,8 @@ from typing import Any
 from calibkit import validate
 from calibkit.metrics import Reliability
 from calibkit.pictures import palette, svg
-from calibkit.pictures.reliability import diagram
 from calibkit.pictures.svg import Frame
+from calibkit.pictures.svg_diagram import diagram
 
 Mark = Callable[[svg.Axes], str]  # draws data into axes
 Panel = Callable[[float, float], str]  # draws a whole plot into the cell at (left, top)

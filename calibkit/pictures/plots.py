@@ -34,7 +34,7 @@ from calibkit.pictures.palette import (
     UNDER,
     Role,
 )
-from calibkit.pictures.reliability import FADED, counted_words, hardly_any
+from calibkit.pictures.svg_diagram import FADED, counted_words, hardly_any
 
 ROOM = 0.16  # inches that a bin must be wide for its count to be written in legible type
 SIDE = 4.2  # inches of a square figure

@@ -6,7 +6,7 @@ import pytest
 
 from calibkit.course import explorers
 from calibkit.course.experiments import networks as data
-from calibkit.pictures.reliability import DIAGRAM, STRIP, diagram
+from calibkit.pictures.svg_diagram import DIAGRAM, STRIP, diagram
 from tests.browser import axe
 from tests.browser.drive import Visit, walk_all
 

@@ -8,7 +8,7 @@ import torch
 
 import calibkit
 from calibkit import __main__
-from calibkit.auditing import intervals, names
+from calibkit.auditing import intervals
 from calibkit.course import browser, checkout
 from calibkit.lab.data.handwriting import all_digits
 
@@ -135,18 +135,3 @@ def test_the_page_of_an_audit_knows_which_intervals_are_to_be_trusted():
     table = block(browser.audit(), "trust")
     assert table == {name: list(intervals.LEAST[name]) for name in ("aurc", "aurc paired", "auc")}
     assert block(browser.audit(), "version") == calibkit.__version__
-
-
-def test_the_page_of_an_audit_looks_names_up_in_the_lists_of_the_command():
-    text = (browser.HERE / "audit" / "names.js").read_text("utf-8")
-    lists = {name: set(words.split()) for name, words in re.findall(
-        r"export const (\w+) = words\([`\"]([^`\"]*)[`\"]\)", text)}  # fmt: skip
-    assert lists == {
-        "LABEL_NAMES": set(names.LABELS),
-        "CORRECT_NAMES": set(names.CORRECT),
-        "WRONG_NAMES": set(names.WRONG),
-        "VAGUE_NAMES": set(names.VAGUE),
-        "CONFIDENCE_NAMES": set(names.CONFIDENCES),
-        "SCORE_NAMES": set(names.SCORES),
-        "PART_WORDS": set(names.PARTS),
-    }

@@ -7,7 +7,7 @@ import pytest
 
 from calibkit import metrics
 from calibkit.pictures import alt_text, palette, panels, plots, svg
-from calibkit.pictures.reliability import pooled, reliability_frame
+from calibkit.pictures.svg_diagram import pooled, reliability_frame
 from tests.pictures import reading
 from tests.pictures.checks import (
     DIAGRAM_KEYS,

@@ -16,11 +16,13 @@ from typing import Any
 
 from calibkit import __version__
 from calibkit.auditing import intervals
+from calibkit.auditing import names as column_names
 from calibkit.course import page_templates
 from calibkit.lab.data.handwriting import BRIGHTEST, all_digits
 
 HERE = Path(__file__).parent
 LESSON_ON_AUDITS = "17"
+SETS = ("LABELS", "VAGUE", "CORRECT", "WRONG", "CONFIDENCES", "SCORES", "PARTS", "JUDGED")
 IMPORT = re.compile(r'^import\s*\{(?P<names>[^}]*)\}\s*from\s*"(?P<file>[^"]+)";[^\n]*\n', re.M)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class)\b)", re.M)
 EXPORTED = re.compile(r"^export (?:async )?(?:function|const|class) (\w+)", re.M)
@@ -38,24 +40,25 @@ def assemble(
     styles: Iterable[Path],
     data: Mapping[str, Any],
     words: Mapping[str, str] | None = None,
+    constants: Mapping[str, Any] | None = None,
 ) -> str:
     """One HTML file from a template and the modules that `entry` imports, itself the last.
 
     template: HTML with the places {{ policy }}, {{ style }}, {{ data }} and {{ script }}.
     data: what the script finds as JSON, each under its name as `<script id="NAME">`.
     words: further places of the template, each with its HTML.
+    constants: what all modules, in the worker, too, find as a constant of that name.
 
     The script has one global name, `calibkit`, whose properties are all exports of the modules.
 
     Raises BrowserPageError for a module that imports what another does not export, for modules
     that import each other, for a name that two of them export, and for a place that nobody fills.
     """
-    code = script(entry)
+    code = script(entry, constants)
     style = "\n".join(path.read_text(encoding="utf-8") for path in styles)
     blocks = []
-    for name, value in data.items():  # JSON in which no tag can begin
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-        blocks.append(f'<script type="application/json" id="{name}">{text}</script>')
+    for name, value in data.items():
+        blocks.append(f'<script type="application/json" id="{name}">{_json(value)}</script>')
     filled = {"policy": page_templates.policy(code, style), "style": style, "script": code}
     filled |= {"data": "\n".join(blocks)} | dict(words or {})
     # each {{ place }} is filled once, whatever the fillings hold
@@ -69,7 +72,12 @@ def assemble(
     return re.sub(r"\{\{ (\w+) \}\}", lambda place: filled[place[1]], text)
 
 
-def script(entry: Path) -> str:
+def _json(value: Any) -> str:
+    """JSON in which no tag can begin."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def script(entry: Path, constants: Mapping[str, Any] | None = None) -> str:
     """The modules that `entry` needs as one script; see `assemble`."""
     exported: dict[str, Path] = {}
     parts = []
@@ -95,7 +103,9 @@ def script(entry: Path) -> str:
             f"{head}\nconst {{ {names} }} = (() => {{\n{plain}\n\nreturn {{ {names} }};\n}})();\n"
         )
     body, names = "\n".join(parts), ", ".join(exported)
-    whole = f'"use strict";\nconst calibkit = (() => {{\n{body}\nreturn {{ {names} }};\n}})();\n'
+    given = [f"const {name} = {_json(value)};\n" for name, value in (constants or {}).items()]
+    whole = '"use strict";\n' + "".join(given)
+    whole += f"const calibkit = (() => {{\n{body}\nreturn {{ {names} }};\n}})();\n"
     if END_OF_SCRIPT.search(whole):
         raise BrowserPageError("a module holds the end tag of a script, which would end the page's")
     return whole
@@ -129,16 +139,22 @@ def modules(entry: Path) -> dict[Path, str]:
     return done
 
 
-def page(name: str, data: Mapping[str, Any], home: str = "", **words: str) -> str:
+def page(
+    name: str,
+    data: Mapping[str, Any],
+    home: str = "",
+    constants: Mapping[str, Any] | None = None,
+    **words: str,
+) -> str:
     """The page of a folder here: NAME.html, main.js and NAME.css, in the theme that all share.
 
-    data: as `assemble` takes it. home: HTML of a link back to where the page belongs, or of a
-    bar of links. words: further places of its template.
+    data, constants: as `assemble` takes them. home: HTML of a link back to where the page belongs,
+    or of a bar of links. words: further places of its template.
     """
     folder = HERE / name
     styles = [HERE / "shared" / "theme.css", folder / f"{name}.css"]
     places = {"home": home} | words
-    return assemble(folder / f"{name}.html", folder / "main.js", styles, data, places)
+    return assemble(folder / f"{name}.html", folder / "main.js", styles, data, places, constants)
 
 
 def playground(lessons: Mapping[str, str] | None = None, home: str = "") -> str:
@@ -164,10 +180,13 @@ def audit(home: str = "", lesson: str = "") -> str:
     """
     trust = {name: intervals.LEAST[name] for name in ("aurc", "aurc paired", "auc")}
     data = {"trust": trust, "version": __version__}
-    name = f"Lesson {LESSON_ON_AUDITS}"
-    linked = f'<a href="{lesson}">{name}</a>' if lesson else name
+    lists = {name: sorted(getattr(column_names, name)) for name in SETS}
+    lists |= {name: getattr(column_names, name) for name in ("POSITIVE", "NEGATIVE", "RIGHT")}
+    lists["KINDS"] = {kind: sorted(words) for kind, words in column_names.KINDS.items()}
+    number = f"Lesson {LESSON_ON_AUDITS}"
+    linked = f'<a href="{lesson}">{number}</a>' if lesson else number
     said = f"{linked} of the course goes through such a report, step by step."
-    return page("audit", data, home, lesson=said)
+    return page("audit", data, home, {"NAMES": lists}, lesson=said)
 
 
 def own_diagram(home: str = "") -> str:

@@ -43,7 +43,7 @@ def __getattr__(name: str) -> Any:
     if name == "EXERCISES":
         return {name: __getattr__(name) for name in LESSON_OF}
     if name == "keep":
-        return import_module(f"{__name__}.keeping").keep
+        return import_module("calibkit.course.mine").keep
     if name not in LESSON_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{LESSON_OF[name]}"), name)

@@ -20,7 +20,7 @@ from calibkit.course.explorers.lines import along_frame, cost_frame, squares_fra
 from calibkit.course.explorers.next_word import next_word_frame
 from calibkit.course.explorers.prediction_sets import Example, promise_frame
 from calibkit.course.explorers.storage import keep, stored
-from calibkit.pictures.reliability import pooled, reliability_frame
+from calibkit.pictures.svg_diagram import pooled, reliability_frame
 
 __all__ = [
     "Example", "Explorer", "Frame", "Slider", "along_frame", "blend_frame", "cooled_frame",

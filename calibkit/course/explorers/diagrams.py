@@ -11,8 +11,8 @@ from calibkit import validate
 from calibkit.metrics import Reliability
 from calibkit.pictures import palette, panels, svg
 from calibkit.pictures.palette import Role
-from calibkit.pictures.reliability import diagram_panel, legend_panel
 from calibkit.pictures.svg import Frame
+from calibkit.pictures.svg_diagram import diagram_panel, legend_panel
 
 EXACT = palette.TRUTH.named("exact posterior")
 TEST, TRAINING = palette.group(0, "test"), palette.group(1, "training")

@@ -59,7 +59,7 @@ for (const root of document.querySelectorAll('[data-explorer="{key}"]:not([data-
 """
 
 
-# Said below the pictures where a diagram has pale bars; see `pictures.reliability.hardly_any`.
+# Said below the pictures where a diagram has pale bars; see `pictures.svg_diagram.hardly_any`.
 PALE = (
     "Pale bars have very few predictions (fewer than 10, and less than 1 %): do not read much into "
     "them."

@@ -16,8 +16,8 @@ from calibkit.devices import as_array
 from calibkit.metrics import Reliability
 from calibkit.pictures import palette, svg
 from calibkit.pictures.palette import Role
-from calibkit.pictures.reliability import HEIGHT, TICKS, diagram_panel, legend, totals
 from calibkit.pictures.svg import Frame
+from calibkit.pictures.svg_diagram import HEIGHT, TICKS, diagram_panel, legend, totals
 
 MOST, MOST_COSTS = 4, 6  # lines: more would not be told apart, and their legend leave the panel
 BESIDE, ALONE = 24, 40  # letters of a line in a legend with the parts of the diagram, and without

@@ -104,7 +104,7 @@ const percent = (thousandths) => `${(thousandths / 10).toFixed(1)}\u00a0%`;
 const legs = (x, y, [left, bottom]) => `M${left},${y}H${x}V${bottom}`;
 
 // bins: of each one samples, right ones in tenths, and mean confidence in thousandths.
-// The paths are those of calibkit.pictures.reliability.
+// The paths are those of calibkit.pictures.svg_diagram.
 function barsOf(bins, { left, top, width, height, strip, most }) {
   const paths = { accuracy: "", over: "", under: "", faded: "", interval: "", count: "" };
   const across = (v) => (left + v * width).toFixed(1), up = (v) => (top + (1 - v) * height).toFixed(1);

@@ -17,8 +17,8 @@ from calibkit.course.explorers.explorer import PLANE, Shown, control, pack
 from calibkit.metrics.plane import LEAST_LOST
 from calibkit.pictures import palette, svg
 from calibkit.pictures.palette import ACCURACY, DIAGONAL, Role
-from calibkit.pictures.reliability import DIAGRAM, HEIGHT, STRIP, ceiling_of, diagram
 from calibkit.pictures.svg import Frame
+from calibkit.pictures.svg_diagram import DIAGRAM, HEIGHT, STRIP, ceiling_of, diagram
 
 LEFT, TOP, WIDTH = 54, 12, 294  # pixels of the plane
 EDGE = 12  # of the picture, which a legend keeps

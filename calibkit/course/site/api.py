@@ -41,7 +41,7 @@ SHOWN = {
 SECTIONS = {
     "metrics": {
         "Calibration error": ("errors", "smooth", "classwise"),
-        "Reliability diagrams": ("diagram", "isotonic"),
+        "Reliability diagrams": ("diagram", "corp_diagram"),
         "Proper scores, accuracy and ranking": ("scores",),
         "Intervals and tests": ("intervals", "testing"),
         "Decisions": ("decisions",),

@@ -1,4 +1,4 @@
-// The reliability diagram, as calibkit.pictures.reliability draws it.
+// The reliability diagram, as calibkit.pictures.svg_diagram draws it.
 //
 //   const picture = new Diagram(host, { title, most, picked, words });
 //   picture.show(reliability, chosen);   // as often as wanted, less than 1 ms
