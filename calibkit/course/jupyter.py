@@ -63,6 +63,9 @@ def start(
         "--ServerApp.kernel_spec_manager_class=calibkit.course.cell_order.Kernels",
         # the terminal says the address and what goes wrong, and not what Jupyter sets by itself
         "--Application.log_level=ERROR",
-        *(["--ConnectionFileMixin.transport=ipc"] if os.name == "posix" else []),
     ]
+    if os.name == "posix":
+        options.append("--ConnectionFileMixin.transport=ipc")
+        if os.geteuid() == 0:  # as in a container, where Jupyter would refuse
+            options.append("--ServerApp.allow_root=True")
     main([*options, *arguments])

@@ -37,7 +37,7 @@ class Day:
         command = [sys.executable, "-m", "calibkit", "lab", "--work", str(work), "--no-browser"]
         with log.open("w", encoding="utf-8") as out:
             self.server = subprocess.Popen(
-                [*command, "--allow-root", "--port-retries=50"], env=home, stdout=out, stderr=out,
+                [*command, "--port-retries=50"], env=home, stdout=out, stderr=out,
                 cwd=checkout.root(),
             )  # fmt: skip
 

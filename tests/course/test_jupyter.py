@@ -47,6 +47,14 @@ def test_it_opens_lesson_00_of_the_copies_with_one_thread(started, tmp_path, cap
     assert started[1][0] == f"--ServerApp.root_dir={tmp_path / 'mine'}"
 
 
+@pytest.mark.skipif(os.name != "posix", reason="nobody is root there")
+@pytest.mark.parametrize(("user", "allowed"), [(0, True), (1000, False)])
+def test_root_of_a_container_opens_the_course_too(started, monkeypatch, user, allowed):
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    jupyter.start()
+    assert ("--ServerApp.allow_root=True" in started[0]) is allowed
+
+
 def test_a_reset_opens_nothing(started, monkeypatch, capsys):
     monkeypatch.setattr(workplace, "reset", lambda only, folder: [f"{only} is new"])
     assert __main__.main(["lab", "--reset", "06"]) == 0
