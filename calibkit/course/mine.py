@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import dis
+import functools
 import importlib.util
 import inspect
 import re
@@ -15,8 +16,12 @@ import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import torch
+from torch import Tensor
+
 from calibkit.course import check
-from calibkit.course.check.engine import Reply
+from calibkit.course.check import running
+from calibkit.course.check.engine import Exercise, Reply
 from calibkit.course.check.running import Refused
 
 FILE = "mine.py"
@@ -31,8 +36,9 @@ def place() -> Path:
 
 def __getattr__(name: str) -> Callable:
     """The learner's function `name`, or the course's own of the same exercise."""
-    course = check.__getattr__(name)  # raises AttributeError for what is no exercise
-    return _yours(name) or course.reference
+    exercise = check.__getattr__(name)  # raises AttributeError for what is no exercise
+    yours = _yours(name)
+    return exercise.reference if yours is None else _as_the_course_returns(yours, exercise)
 
 
 def whose(*names: str) -> str:
@@ -57,6 +63,27 @@ def _yours(name: str) -> Callable | None:
         print(f"{path.name} raises {type(error).__name__}: {error}. The course's {name} stands in.")
         return None
     return getattr(module, name, None)
+
+
+def _as_the_course_returns(yours: Callable, exercise: Exercise) -> Callable:
+    """`yours`; where it returns a list or an array for a tensor, or an array for a number, with
+    its result made one: checkers take both, but what a later cell does with it may not.
+    """
+    case = next(iter(exercise.inputs.values()))
+    right = exercise.reference(**case)
+    try:
+        same = isinstance(yours(*case.values()), type(right))
+    except Exception:  # which is seen where it is called
+        return yours
+    if same or not isinstance(right, (Tensor, float)):
+        return yours
+
+    @functools.wraps(yours)
+    def converted(*arguments, **named):
+        numbers = running.numbers(yours(*arguments, **named))
+        return float(numbers) if isinstance(right, float) else torch.as_tensor(numbers).to(right)
+
+    return converted
 
 
 def keep(answer: Callable, replace: bool = False) -> Reply:

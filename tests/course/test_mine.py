@@ -58,6 +58,23 @@ def test_a_right_answer_is_kept_with_what_it_needs_and_read_again(folder):
     assert mine.ece.__module__ == "mine"
 
 
+@pytest.mark.parametrize("name", check.LESSON_OF)
+def test_what_is_read_again_returns_what_the_course_does(folder, name):
+    """A checker takes lists and arrays; a later cell would stop at `.abs()` of a list."""
+    exercise = getattr(check, name)
+    (folder / "mine.py").write_text(
+        f"from calibkit.course.check import {name} as of_course\n"
+        f"def {name}(*arguments):\n"
+        "    right = of_course.reference(*arguments)\n"
+        "    return right.detach().tolist() if hasattr(right, 'tolist') else right\n"
+    )
+    mine_too = getattr(mine, name)
+    for case in list(exercise.inputs.values())[:3]:
+        right, own = exercise.reference(**case), mine_too(*case.values())
+        assert type(own) is type(right)
+        assert getattr(own, "dtype", None) == getattr(right, "dtype", None)
+
+
 def test_nothing_is_overwritten_unasked(folder):
     assert check.keep(cell(ECE))
     before = (folder / "mine.py").read_text(encoding="utf-8")
