@@ -20,7 +20,7 @@ explorers.stored("test_images")
 #
 # </details>
 #
-# **Time.** 40 minutes; 45 more for the homework, which is all under "Go further".
+# **Time.** 35 minutes; 45 more for the homework, which is all under "Go further".
 #
 # **Needs.** [01 Reliability diagrams](01_reliability_diagrams.ipynb).
 #

@@ -5,9 +5,9 @@
 # *smooths* the labels by 0.05: no label counts as certain any more. "Now it says 80 %, and 78 % are right," he says.
 # "The gap is gone. Ship it!" What does "90 %" mean when his network says it?
 #
-# **Predict before you run:** an image is so clear that it can only be a 7: its true probability is 100 %. How sure does
+# **Predict before you run:** suppose that an image is so clear that it can only be a 7: its true probability is 100 %. How sure does
 # Ben's loss (alpha 0.05, ten digits) ask the network to be of it? Write down a number, then move the slider to alpha 0.05
-# and see what becomes of a label.
+# and see what becomes of the label of another image, a noisy 3.
 
 # %% tags=["answer"]
 from calibkit.course import explorers
@@ -122,8 +122,8 @@ check.smoothed_loss(my_smoothed_loss)
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# `torch.nn.functional.one_hot(labels, K)` is 1 for the label and 0 elsewhere; `logits.log_softmax(dim=1)` has the
-# log-probabilities.
+# `torch.nn.functional.one_hot(labels, K)`, with K from `logits.shape[1]`, is 1 for the label and 0 elsewhere;
+# `logits.log_softmax(dim=1)` has the log-probabilities.
 #
 # </details>
 #
@@ -255,7 +255,7 @@ plt.show()
 #
 # With alpha 0.3 the networks are 22 points *not* sure enough, the optimum 25.5. At alpha 0.05 the optimum is 4 points not sure enough, by design.
 #
-# So Ben's small gap is the sum of two faults: the loss asks for 4 points too little, and the network, measured against its own accuracy, is 6 points surer than its loss asks (from -4 to +2). Here they nearly
+# So Ben's small gap is the sum of two faults: the optimum of its loss has a gap of -4 points, and the network's gap lies 6 points higher, at +2. Here they nearly
 # cancel. With another network or another training they need not.
 #
 # </details>
@@ -352,17 +352,17 @@ for a in (0.0, 0.05, 0.3):  # T: the temperatures of the networks
           f"right {right_at(a, False):.0%} as trained, {right_at(a, True):.0%} after T")
 
 # %% [markdown]
-# A temperature below 1 makes a network surer: those of alpha 0.3 need it.
+# A temperature below 1 makes a network surer: those of alpha 0.3 need it. (They rarely say 90 %: their loss never asks for more than 73 %.)
 #
 # ## The answer
 #
-# **That 87 of 100 such answers are right, but by luck: his loss asks for too little, his network is surer than its loss asks, against its own accuracy, and at
+# **That 87 of 100 such answers are right, but by luck: the optimum of his loss is not sure enough, his network's gap lies higher than that of the optimum, and at
 # alpha 0.05 the two faults nearly cancel. With hard labels 56 are right, with alpha 0.3 99; after one temperature 88 to 90.**
 #
 # ## Three things to take away
 #
 # 1. A loss asks for a probability, its optimum: cross-entropy for the true one, smoothing for a flatter one.
-# 2. A trained network does not give what the loss asks: against its own accuracy it is surer, even with exact labels.
+# 2. A trained network does not give what the loss asks: its gap is larger, even with exact labels.
 # 3. So judge what a network *says*, on new data, and repair that; do not choose a loss for its gap.
 #
 # ## Recall

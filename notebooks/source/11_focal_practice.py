@@ -70,7 +70,7 @@ contest = sweep.run(recipe, {"gamma": gammas, "decay": decays, "seed": [*seeds, 
 # ## 1. Ben changes the loss
 #
 # The label of an image is 8; the network says 3 with 70 % and 8 with 20 %. Its *confidence* is its highest probability, 70 %. Its $p$ is the
-# probability of the *label*, 20 %. In training, every image pulls at the logit of its label: with $1-p$ under cross-entropy. Focal loss, $(1-p)^\gamma\,(-\log p)$, multiplies this pull by a factor:
+# probability of the *label*, 20 %. In training, every image pulls at the logit of its label: with $1-p$ under cross-entropy. Focal loss, $(1-p)^\gamma\,(-\log p)$, multiplies this pull by a factor (`gradient_ratio`, from lesson 10):
 
 # %%
 for words, p in {"surely right": 0.95, "unsure": 0.4, "missed": 0.02}.items():
@@ -83,7 +83,7 @@ for words, p in {"surely right": 0.95, "unsure": 0.4, "missed": 0.02}.items():
 #
 # Which image needs a large gamma? One where the network is too sure (Ghosh et al. 2022). Ben measures this with the network trained by cross-entropy. He
 # sorts images that are kept aside (`cal`) into ten bins by their confidence, and takes the gap of each bin. A training image gets the gamma of
-# the bin into which its own $p$ falls.
+# the bin into which its own $p$ falls: where the network gives the label 85 %, as if it were 85 % sure.
 #
 # ### Exercise: a gamma for each image
 #
@@ -142,10 +142,10 @@ print("; ".join(f"p near {p:.0%}: gamma {gamma:.1f}" for p, gamma in zip(middles
 train, cal, test = digits(SEED)
 
 # %% [markdown]
-# From 50 % on the network is too sure; below 30 % there are too few images. So the measured gammas are large where $p$ is large.
+# From 30 % on the network is too sure, from 50 % on clearly so; below 30 % there are too few images. So the measured gammas are large where $p$ is large.
 #
 # **Your move.** This is Ben's loss, for one batch. Train with the measured gammas, then with `gamma = 3.0` for all images. Is a second training worth it?
-# The second printed line is the first network (cross-entropy), on as many scenes: those of which it is surest.
+# The line *first network* shows the one trained with cross-entropy, on as many scenes: those of which it is surest.
 
 # %%
 def loss(logits, labels):

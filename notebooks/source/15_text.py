@@ -4,7 +4,7 @@
 # **Question.** "Fever, then a tablet" is a treatment; "a tablet, then fever" may be a side effect. Ben's program sorts the notes of a ward,
 # and its report says that it is calibrated. Has it read the order of the words? And may one trust its confidence on short notes?
 #
-# **Predict before you run:** on notes of 15 or 16 words a network (CNN) is 7 points too sure. On notes of 3 or 4 words it is right on 62 %.
+# **Predict before you run:** on notes of 15 or 16 words another network, a CNN, is 7 points too sure. On notes of 3 or 4 words it is right on 62 %.
 # **How sure is it of these?** Write down a number, then run the cell and move the second slider.
 
 # %% tags=["answer"]
@@ -45,7 +45,7 @@ DEVICE = "auto"
 # ## 1. Notes whose truth is known
 #
 # Nobody knows the exact posterior of a real text, so we write the author ourselves. Behind every word stands a hidden topic (symptom,
-# drug, meal or rest). From word to word the topic changes at random; each topic has five words of its own and mostly says one of these. A class uses three of the four. This is a
+# drug, meal or rest). From word to word the topic changes at random; each topic has five words of its own; a word mostly comes from those of its topic. A class uses three of the four topics. This is a
 # **hidden Markov chain**. The classes differ in *how the topics follow each other*. An arrow is the commonest move (70 %); else the topic stays
 # (20 %) or goes the opposite way (10 %):
 
@@ -146,7 +146,7 @@ new = bag.predict(test)
 print(f"{new.correct.double().mean():.1%} right, {new.confidence.mean():.1%} sure")
 
 # %% [markdown]
-# The bag is right on about half of them, and no bag can do better. It can tell the classes by their topics, two and two, but not the two directions: a note and the same note backwards have one bag, and the one is as likely under
+# The bag is right on about half of them, and no bag can do better. The words tell it the topics of a note, and so the pair of classes, but not which of the two: a note and the same note backwards have one bag, and the one is as likely under
 # "infection" as the other under "side effect". Yet its gap is 3 points: a small gap needs no order.
 #
 # Three other networks look at the order: the *CNN* at three neighbouring words at a time, the *LSTM* from left to right, the *transformer* at
@@ -226,7 +226,7 @@ for name, (before, after) in says.items():
 #
 # ## 3. Eve: "One temperature, and the report is true"
 #
-# Ben takes the CNN, 15 points too sure. Eve fits one temperature on calibration notes of all lengths. Then the report says: *gap 0.5
+# Ben gives up the bag and takes the CNN, 15 points too sure. Eve fits one temperature on calibration notes of all lengths. Then the report says: *gap 0.5
 # points*. (From here on all numbers are means of five CNNs, each with notes of its own.)
 #
 # **Predict before you run:** what is the gap on notes of 3 or 4 words, after this temperature?
@@ -311,14 +311,14 @@ for longest in (lengths[0], lengths[-1]):
 # <details><summary>What came out</summary>
 #
 # 24 of 208 filed, and 6 of 61. Ada's gap on short notes is 2 points, Eve's 9. Of 1,000 of the longest
-# notes Ada files 693, not 501, and 20 wrongly, not 5: at 90 % up to 69 of 693 may be wrong, and a nurse reads 192 notes fewer.
+# notes Ada files 693, not 501, and 20 wrongly, not 5: of 693 answers that are 90 % sure up to 69 may be wrong, and a nurse reads 192 notes fewer (693 - 501).
 #
 # </details>
 #
 # ## The answer
 #
-# **The report cannot say: Ben's bag never looks at the order, and its gap is 3 points. Shuffle the words: the bag keeps all its answers, the other three change
-# about half. And one temperature that is right over all notes left the CNN 9 points too sure on the shortest and 5 points not sure enough on the longest: look at each length.**
+# **The report cannot say: Ben's program, a bag, never looks at the order, and its gap is 3 points. Shuffle the words: the bag keeps all its answers, the other three change
+# about half. And one temperature that is right over all notes left the CNN, which he took then, 9 points too sure on the shortest and 5 points not sure enough on the longest: look at each length.**
 #
 # ## Three things to take away
 #

@@ -107,7 +107,14 @@ check.next_law(my_next_law)
 check.keep(my_next_law)
 
 # %% [markdown]
-# **Your move.** Find a prefix after which the next word is certain.
+# **Your move.** Find a prefix after which the next word is certain. (Take words of the translations above. Where no translation begins with
+# your words, nothing is printed.)
+#
+# <details><summary>What you may have found</summary>
+#
+# *la voiture*: then comes *verte*, the one translation of *green* that goes with this noun.
+#
+# </details>
 
 # %%
 from calibkit.course.mine import next_law
@@ -237,14 +244,14 @@ print(means.round(dict(zip(means.columns, [1, 1, 1, 2, 3, 1], strict=True))).to_
 # It cannot tell which are wrong.
 #
 # **What to trust where no law is known:** the NLL after T. It needs only true translations, and here it orders the three as
-# the distance does: focal loss 0.520, cross-entropy 0.658, smoothing 0.691. (Lesson 11 gives each loss its own weight decay; there focal loss wins nothing. Whether that is why, we have not tested.)
+# the distance does: focal loss 0.520, cross-entropy 0.658, smoothing 0.691. (In lesson 11 focal loss wins nothing, with a weight decay chosen for each loss. Whether the decay makes this difference, we have not tested.)
 #
 # </details>
 #
 # ## 3. Ada: "Your phone never sees true words"
 #
 # "It goes on from what *it* has written." It takes the most probable word each time (**greedy decoding**), or draws a word with the
-# probability that the network gives it. So it may write *la véhicule*, as no translation begins, and all words after it count as wrong.
+# probability that the network gives it. So it may write *la véhicule*. No translation begins like this, and all words after it count as wrong.
 #
 # **Predict before you run:** after true words the gap of smoothing (confidence minus the probability to be right) is 1 point. How large is it
 # after words that it drew?

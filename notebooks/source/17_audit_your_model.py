@@ -95,7 +95,7 @@ print(first)
 #
 # *Difficulty: medium · importance: high · 8 minutes*
 #
-# Given are `confidence`, `correct` (booleans) and `groups`, a number for each sample: 0, 1, ... with no group empty. Return the z of each group.
+# Given are `confidence`, `correct` (booleans) and `groups`, a number for each sample: 0, 1, ... with no group empty. Return a tensor with the z of each group.
 
 
 # %%
@@ -226,7 +226,7 @@ print(f"model {leaked}: signed gap {audits[leaked].measures['gap'].value:+.3f} o
 # %% [markdown]
 # ## 4. "Nothing found"
 #
-# The **power of a test** is the probability that it finds a given fault. Behind the slider are many files for each number of images.
+# The **power of a test** is the probability that it finds a given fault. Behind the opening slider are many files for each number of images.
 # An alarm is a p below 0.05 / 3 in one of three checks: ECE, predicted digits, scanners.
 
 # %%
@@ -268,7 +268,7 @@ slider = explorers.Explorer(
 explorers.keep(slider, "audit_power")
 
 # %% [markdown]
-# In section 3 the 8 of the rare class has a z of -3.0, beyond 2.8: a printed report warns of it. But an *alarm* here comes from three checks together, and needs 3.1 (0.05 / 3 / 10).
+# In section 2 the 8 of the rare class has a z of -3.0, beyond 2.8: a printed report warns of it. But an *alarm* here comes from three checks together, and needs 3.1 (0.05 / 3 / 10).
 # So this file is one of the 40 of 100 without an alarm. Write beside "nothing found" *what would have been found*.
 #
 # ## 5. Ada, Ben, Eve, and you

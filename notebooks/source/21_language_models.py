@@ -247,7 +247,7 @@ print(f"{next(iter(facts.PLACES[best]))}, {cities[best]:.0%} sure; the text name
 
 # %% [markdown]
 # A *verdict* gives the mean gap (confidence minus accuracy) of five new models, as trained, with its 95 % interval. HOLDS: the whole interval lies above 0.2.
-# For the `control`, the questions that the text answers 5 to 19 times, it must not lie above 0.2.
+# For the `control`, the questions that the text answers 5 to 19 times, it must not; else the word would be NOT SPECIFIC.
 
 # %% tags=["nbval-check-output"]
 def gap(told):  # of five new models, by meaning
@@ -310,7 +310,7 @@ print(f"false: {measured['invented']:.1%} of its sentences; false and about what
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 25 %, and so is the missing mass. This writer makes up 24 % about what it never read (one writer; the 25 % of the opening are a mean of five), and nearly as much again:
+# 25 % (the other rare sentences tell facts that are told twice or more), and so is the missing mass. This writer makes up 24 % about what it never read (one writer; the 25 % of the opening are a mean of five), and nearly as much again:
 # facts that it did not learn well.
 #
 # </details>
