@@ -2,8 +2,8 @@
 
 `logits` is (n, K); `target` is (n,) integer labels, or (n, K) rows of class weights that sum to 1,
 as mixing and smoothing produce them. `reduction` is "mean" over the batch, "sum" or "none".
-All losses are in nats, finite in value and gradient at p = 0 and p = 1, and work in float32 at
-least (half precision is raised to it).
+Losses are in nats (`brier` and `mmce` have no unit), finite in value and gradient at p = 0 and
+p = 1, and work in float32 at least (half precision is raised to it).
 
 Checks. Types, shapes and devices are always checked. Values are checked on the CPU only: labels and
 soft rows beforehand, logits by way of the loss they give, so that no extra pass over them is made.
