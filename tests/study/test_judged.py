@@ -120,6 +120,7 @@ def test_what_stands_beside_a_row_is_its_comparison_with_one_part_changed():
     assert {word for (name, _), (word, _) in pooled.items() if name == "all losses"} == {"HOLDS"}
     assert pooled["cross-entropy", "0.005"] == ("WITHIN", -0.005)
     assert told("F7", "", "digits, cross-entropy") == {("chosen decay", ""): ("REVERSED", 0.946)}
+    assert told("T1", "after T", "digits") == {("chosen decay", ""): ("WITHIN", -0.003)}
     assert told("X5", "as trained", "SST-2") == {("TREC", ""): ("OPEN", 0.013)}
 
 

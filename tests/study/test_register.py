@@ -104,6 +104,7 @@ def test_the_register_keeps_its_rules():
     } - {"M4", "M6"}
     assert all(claim.left for claim in LISTED.claims if claim.tested == "narrower")
     assert LISTED.level == 1 - 0.05 / 4
+    assert LISTED.margins["slope"] * 0.5 == LISTED.margins["ECE"]  # over D4's rates of 0 to .5
 
 
 def test_every_claim_of_the_page_is_registered_with_its_source():

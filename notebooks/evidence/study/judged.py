@@ -163,14 +163,19 @@ def _judge(numbers, row: register.Comparison, listed: register.Register) -> regi
 def beside(row: register.Comparison, listed: register.Register) -> str:
     """Words shown beside a row and not counted: "name | weight decay | word | mean [interval]; ".
 
-    Of each entry of `also`: a way, on the fresh seeds at its chosen decay; losses, pooled as the
-    row's own; or what changes in `stored`, at each weight decay that is stored.
+    Of each entry of `also`: a way after T, on the fresh seeds at its chosen decay, perhaps `less`
+    itself in another state; losses, pooled as the row's own; or what changes in `stored`, at each
+    weight decay that is stored.
     """
     found: list[tuple[str, float | None, register.Comparison, Any]] = []
     for name, change in row.also.items():
         if "way" in change:
             one = replace(row, was="", way=tuple(change["way"]), state="after T")
-            found.append((name, None, row, on_known_truth(one, one.way, listed)))
+            numbers = on_known_truth(one, one.way, listed)
+            if "less" in change:
+                less = replace(one, state=change["less"])
+                numbers = numbers - on_known_truth(less, one.way, listed)
+            found.append((name, None, row, numbers))
         elif row.was in RAW:
             every = [loss for losses in listed.photographs.values() for loss in losses]
             for decay in listed.data["photographs"]["decays"]:
@@ -283,7 +288,7 @@ def judged(row: register.Comparison, listed: register.Register) -> dict[str, Any
     words = by_decay(row, listed) if told else {}
     new["decays"] = "; ".join(f"{decay:g}: {said}" for decay, said in words.items())
     new["beside"] = beside(row, listed)
-    new["stored"] = stored
+    new |= {"stored": stored, "late": bool(row.was and old.post_hoc)}
     before = {f"old {name}": getattr(old, name) for name in ("word", "mean", "low", "high") if old}
     return about | new | before | {"rule": rule}
 
