@@ -5,7 +5,7 @@ import re
 import pandas as pd
 import pytest
 from study import page, register
-from study.judged import over_epochs
+from study.judged import chosen, over_epochs
 
 from calibkit.course import checkout
 
@@ -20,6 +20,14 @@ def test_the_pages_are_those_of_the_stored_words():
     words = re.findall(r"\w[\w'.-]*", written[page.PAGE])
     assert len(words) <= 2_300  # read in ten minutes
     assert written[page.COMPARED].count("\n| ") == len(page.stored()) + 1
+
+
+def test_the_brief_names_the_gamma_that_every_choice_took():
+    after = [row for row in register.read().comparisons if row.state == "after T"]
+    rows = [row for row in after if (row.claim, row.measure) == ("F5", "NLL")]
+    taken = {way for row in rows for way, *_ in chosen(row, row.way, register.read())}
+    assert len(rows) == 2
+    assert {f"focal loss, {way.removeprefix('focal, ')}" for way in taken} == {page.BESIDE["F5"]}
 
 
 @pytest.mark.parametrize(
