@@ -29,7 +29,7 @@ help:
 	@echo "make test-browser         JupyterLab and the pages in Chromium, sliders by keyboard (SCALE=smoke);"
 	@echo "                          CALIBKIT_EVERY_PAGE=1: every page and notebook, before a release"
 	@echo "make bench                print speed ratios against the fastest peers"
-	@echo "make lint                 check the style of the code, and the types of methods, pictures and lab"
+	@echo "make lint                 check the style of the code, and the types"
 	@echo "make clean                remove build/"
 	@echo "make doctor               say what is installed, which device is used, what is missing"
 	@echo "TORCH_INDEX=ADDRESS       with any of them, before the first: other builds of PyTorch,"

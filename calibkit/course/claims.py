@@ -177,8 +177,8 @@ def table(printed: Iterable[Printed], listed: Iterable[Claim]) -> str:
             raise ValueError(f"verdicts of claims that {DETAIL} does not list: {v.claim}")
         word = v.word + " (as trained)" * v.as_trained + " (post hoc)" * v.post_hoc
         measured = v.measured if v.than is None else f"{v.measured} against {v.than:g}"
-        cells = (v.claim, word, v.statement, measured, str(v.seeds), p.lesson)
-        cells += (figures.get(v.claim, ""),)
+        figure = figures.get(v.claim, "")
+        cells = (v.claim, word, v.statement, measured, str(v.seeds), p.lesson, figure)
         rows.append([cell.replace("|", "\\|") for cell in cells])
     head = ("id", "verdict", "statement", "measured", "seeds", "notebook")
     lines = [_table((*head, "the source's own figure"), rows), "", counted(given)]

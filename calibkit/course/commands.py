@@ -67,7 +67,7 @@ def _open(options) -> int:
 def _page(options) -> int:
     from calibkit.course import browser
 
-    make = {"play": browser.playground, "audit-page": browser.audit}
+    make: dict[str, Callable] = {"play": browser.playground, "audit-page": browser.audit}
     make["own-diagram"] = browser.own_diagram
     page = browser.write(make[options.page](), options.target).resolve()
     files = f", or {page}#class for the files of a class" * (options.page == "own-diagram")

@@ -37,7 +37,7 @@ class Running:
 
     def __init__(self, name: str, command: Sequence[str], log: Path) -> None:
         self.name, self.log, self.reply = name, log, log.with_suffix(".json")
-        self.start, self.family = clock(), set()
+        self.start, self.family = clock(), set[psutil.Process]()
         log.parent.mkdir(parents=True, exist_ok=True)
         self.reply.unlink(missing_ok=True)
         command = [sys.executable, "-m", *command, str(self.reply)]
@@ -79,7 +79,7 @@ def spread(
     Ctrl-C ends all: what ran is STOPPED, what did not is NOT_STARTED. No process is left behind,
     not even where this one is killed. What a lesson and its kernel print goes into logs/NAME.log.
     """
-    waiting, results, running = list(tasks), [], []
+    waiting, results, running = list(tasks), list[Result](), list[Running]()
     with tqdm(total=len(tasks), unit="notebook", disable=None) as bar:  # none into a log
         try:
             while waiting or running:

@@ -26,6 +26,7 @@ from calibkit.course.check.running import Refused
 
 FILE = "mine.py"
 TITLE = '"""My own library: what I wrote in the lessons. Later lessons import it."""\n'
+BY_DEF = "write it with `def`, in lines of its own."
 STANDS_IN = "In later lessons the course's own function stands in."
 
 
@@ -53,9 +54,9 @@ def whose(*names: str) -> str:
 
 def _yours(name: str) -> Callable | None:
     path = place()
-    if not path.is_file():
-        return None
     spec = importlib.util.spec_from_file_location("mine", path)
+    if not path.is_file() or not spec or not spec.loader:
+        return None
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
@@ -160,7 +161,7 @@ def _bindings(text: str) -> dict[str, str]:
     """By name what a file defines, with its source."""
     found = {}
     for node in ast.parse(text).body:
-        source = ast.get_source_segment(text, node)
+        source = ast.get_source_segment(text, node) or ""
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             found[node.name] = source
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -172,6 +173,8 @@ def _bindings(text: str) -> dict[str, str]:
 
 def _parts(answer: Callable, name: str) -> Iterator[tuple[str, str]]:
     """Name and source of all that an answer needs from its notebook, then its own."""
+    if not isinstance(answer, types.FunctionType):
+        raise Refused(BY_DEF)
     for used, value in _globals(answer):
         if value is not answer:
             yield from _part(used, value)
@@ -213,5 +216,5 @@ def _source(function: types.FunctionType) -> str:
     except (OSError, TypeError):
         raise Refused("its source is not known here. Run the cell with its `def` again.") from None
     if not re.match(rf"def {function.__name__}\b", source):
-        raise Refused("write it with `def`, in lines of its own.")
+        raise Refused(BY_DEF)
     return source

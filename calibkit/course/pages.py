@@ -134,7 +134,7 @@ def names(folder: Path, ending: str = ".ipynb") -> dict[Path, str]:
 
 def links(pages: Mapping[Path, str]) -> dict[str, str]:
     """The page of each file as lessons name it in a link, and as evidence does."""
-    named = {}
+    named: dict[str, str] = {}
     for file, page in pages.items():
         name = f"{EVIDENCE}/{file.name}" if file.parent.name == EVIDENCE else file.name
         named |= {name: page, f"../{name}": page}

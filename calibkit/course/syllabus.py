@@ -96,7 +96,7 @@ def entries() -> tuple[Entry, ...]:
 
     Raises ValueError for an unknown track, and for a prerequisite that does not come before.
     """
-    every, before = tuple(Entry(**row) for row in _file()["lesson"]), set()
+    every, before = tuple(Entry(**row) for row in _file()["lesson"]), set[str]()
     for entry in every:
         if entry.track not in TRACKS:
             raise ValueError(f"{FILE}: track of {entry.number} must be one of {TRACKS}")
@@ -112,9 +112,12 @@ def routes() -> tuple[Route, ...]:
     return tuple(Route(**row) for row in _file()["path"])
 
 
-def entry(number: str) -> Entry | None:
-    """The lesson with this number; None where the list has none."""
-    return next((one for one in entries() if one.number == number), None)
+def entry(number: str) -> Entry:
+    """The lesson with this number; raises ValueError where the list has none."""
+    for one in entries():
+        if one.number == number:
+            return one
+    raise ValueError(f"{FILE} has no lesson {number}")
 
 
 def above(number: str) -> set[str]:
@@ -166,7 +169,7 @@ def pages() -> dict[Path, str]:
 def _head(one: Entry, text: str) -> str:
     """The numbers in "**Time.** 45 minutes; 20 more for the homework; 60 more for the project."."""
     numbers = map(str, (*one.minutes, *one.home))
-    said = re.search(r"\*\*Time\.\*\*[^\n]*", text)[0]
+    said = re.findall(r"\*\*Time\.\*\*[^\n]*", text)[0]
     return text.replace(said, re.sub(r"\d+(?= minutes| more)", lambda _: next(numbers), said), 1)
 
 
@@ -191,7 +194,7 @@ def _readme(text: str) -> str:
         links = {one.number: f"[{one.number}]({site}{one.name}.html)" for one in checkout.lessons()}
     rows = [
         f"| {one.name} | {one.reader.replace('](', '](notebooks/')} | "
-        f"{', '.join(map(links.get, one.numbers))} | {sum(one.minutes)} |"
+        f"{', '.join(links[number] for number in one.numbers)} | {sum(one.minutes)} |"
         for one in routes()[:3]
     ]
     return _table(text, PATHS, rows)

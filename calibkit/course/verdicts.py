@@ -94,7 +94,7 @@ def parse(line: str) -> Verdict | None:
     found = LINE.fullmatch(line)
     if found is None:
         return None
-    parts = {name: found[name] for name in ("claim", "statement", "word", "unit")}
+    parts: dict = {name: found[name] for name in ("claim", "statement", "word", "unit")}
     parts |= {name: float(found[name]) for name in ("mean", "low", "high")}
     parts |= {name: found[name] is not None for name in ("post_hoc", "as_trained")}
     than = None if found["than"] is None else float(found["than"])
@@ -212,12 +212,12 @@ def judge(
     """
     rule, level = _rule(expect, margin, than, level)
     step = validate.number("step", step, 0, math.inf, open_high=True)
-    mean, *ends = _on_grid(differences, step, level)
-    word = rule.word(*ends, None if control is None else _on_grid(control, step, level)[1:])
+    mean, low, high = _on_grid(differences, step, level)
+    word = rule.word(low, high, None if control is None else _on_grid(control, step, level)[1:])
     than = None if than is None else rule.than
-    marks = {"post_hoc": bool(post_hoc), "as_trained": bool(as_trained), "digits": digits}
+    marks: dict = {"post_hoc": bool(post_hoc), "as_trained": bool(as_trained), "digits": digits}
     said = _of_a_line(word, than)
-    return Verdict(claim, statement, said, mean, *ends, len(differences), level, than, **marks)
+    return Verdict(claim, statement, said, mean, low, high, len(differences), level, than, **marks)
 
 
 def judge_share(
@@ -298,7 +298,9 @@ def _of_a_line(word: str, than: float | None) -> str:
     return {"WITHIN": "NOT MET", "OPEN": "INCONCLUSIVE"}.get(word, word)
 
 
-def _rule(expect: str, margin: float | str, than: float | None, level: float) -> tuple[Rule, float]:
+def _rule(
+    expect: Direction, margin: float | str, than: float | None, level: float
+) -> tuple[Rule, float]:
     """The line that a claim draws, and the level of its interval; both checked."""
     validate.choice("expect", expect, DIRECTIONS)
     if isinstance(margin, str):
@@ -330,13 +332,13 @@ def interval(values: Sequence[float], *, level: float = 0.95) -> tuple[float, fl
     >>> tuple(round(v, 3) for v in interval([1.0, 2.0, 3.0]))
     (2.0, -0.484, 4.484)
     """
-    values = np.asarray(values, dtype=np.float64)
-    if values.ndim != 1 or len(values) < 2:
+    given = np.asarray(values, dtype=np.float64)
+    if given.ndim != 1 or len(given) < 2:
         raise ValueError(
-            f"differences must be at least 2 numbers, one per seed, got shape {values.shape}"
+            f"differences must be at least 2 numbers, one per seed, got shape {given.shape}"
         )
-    if not np.isfinite(values).all():
-        raise ValueError(f"differences must be finite, got {values.tolist()}; drop no seed unseen")
-    mean, error = values.mean(), values.std(ddof=1) / math.sqrt(len(values))
-    half = stats.t.ppf((1 + level) / 2, len(values) - 1) * error
+    if not np.isfinite(given).all():
+        raise ValueError(f"differences must be finite, got {given.tolist()}; drop no seed unseen")
+    mean, error = given.mean(), given.std(ddof=1) / math.sqrt(len(given))
+    half = stats.t.ppf((1 + level) / 2, len(given) - 1) * error
     return float(mean), float(mean - half), float(mean + half)

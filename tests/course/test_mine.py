@@ -115,6 +115,10 @@ def test_a_helper_of_the_same_name_is_not_overwritten(folder):
             "under its own name",
         ),
         ("def my_own(x):\n    return x\nmy_ece = my_own\n", "not my_own"),
+        (
+            "import functools" + ECE.replace("def my_ece", "@functools.cache\ndef my_ece"),
+            "write it with `def`",
+        ),
     ],
 )
 def test_what_cannot_be_kept_is_told(folder, source, words):

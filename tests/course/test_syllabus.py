@@ -71,6 +71,11 @@ def test_a_prerequisite_that_comes_later_is_refused(monkeypatch, tmp_path):
     syllabus.entries.cache_clear()
 
 
+def test_a_lesson_that_is_not_in_the_list_is_named():
+    with pytest.raises(ValueError, match=r"lessons\.toml has no lesson 99"):
+        syllabus.Route("a path", "anybody", ["00", "99"]).minutes  # noqa: B018
+
+
 def following(number):
     """The line at the head of a lesson that names the next one on each path; "" on none."""
     after = {}

@@ -180,7 +180,7 @@ def audit(home: str = "", lesson: str = "") -> str:
     """
     trust = {name: intervals.LEAST[name] for name in ("aurc", "aurc paired", "auc")}
     data = {"trust": trust, "version": __version__}
-    lists = {name: sorted(getattr(column_names, name)) for name in SETS}
+    lists: dict[str, Any] = {name: sorted(getattr(column_names, name)) for name in SETS}
     lists |= {name: getattr(column_names, name) for name in ("POSITIVE", "NEGATIVE", "RIGHT")}
     lists["KINDS"] = {kind: sorted(words) for kind, words in column_names.KINDS.items()}
     number = f"Lesson {LESSON_ON_AUDITS}"

@@ -23,10 +23,10 @@ def _ordinary() -> dict[str, Predictions]:
         logits = 0.5 * torch.randn(n, classes, generator=generator)
         return logits.softmax(dim=1), logits.argmax(dim=1).clamp(max=classes - 2)
 
-    mixed = [torch.cat(parts) for parts in zip(bold(30, 4), shy(20, 4), strict=True)]
+    probs, labels = (torch.cat(parts) for parts in zip(bold(30, 4), shy(20, 4), strict=True))
     return {
         "50 over-confident predictions, 3 classes": bold(50, 3),
-        "over- and under-confident predictions mixed, 4 classes": tuple(mixed),
+        "over- and under-confident predictions mixed, 4 classes": (probs, labels),
         "7 under-confident predictions, 5 classes": shy(7, 5),
     }
 

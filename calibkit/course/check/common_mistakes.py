@@ -5,8 +5,9 @@ such a function, has most likely made that mistake.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations, permutations
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,9 +15,9 @@ from torch import Tensor
 
 from calibkit import metrics
 
-Arguments = dict[str, object]
+Arguments = dict[str, Any]
 # A sentence, and what the mistake makes of a case: (reference, arguments) to a result.
-Diagnosis = tuple[str, Callable[[Callable, Arguments], object]]
+Diagnosis = tuple[str, Callable[..., Any]]
 
 
 def _rows(arguments: Arguments) -> float:
@@ -52,7 +53,7 @@ FACTORS: dict[str, Callable[[Arguments], float]] = {
 # fmt: on
 
 
-def _scaled(factor: Callable[[Arguments], float]):
+def _scaled(factor: Callable[..., float]):
     def scaled(reference: Callable, arguments: Arguments) -> np.ndarray:
         by = factor(arguments)
         if math.isnan(by):
@@ -66,7 +67,7 @@ def _after(change: Callable[[np.ndarray], np.ndarray]):
     return lambda reference, a: change(np.asarray(reference(**a), dtype=float))
 
 
-def _before(change: Callable[[Arguments], Arguments]):
+def _before(change: Callable[..., Arguments]):
     return lambda reference, a: reference(**(a | change(a)))
 
 
@@ -278,6 +279,7 @@ def of_constants(arguments: Arguments) -> Iterator[Diagnosis]:
 
 def of_arguments(arguments: Arguments) -> Iterator[Diagnosis]:
     """What may have happened to the arguments before a right computation."""
+    changes: Mapping[str, Callable[..., Any]]
     for name, value in arguments.items():
         if not isinstance(value, Tensor):
             changes = NUMBERS

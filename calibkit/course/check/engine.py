@@ -68,7 +68,7 @@ class Exercise:
     mistakes: Sequence[Mistake]
     slips: dict[str, str] = field(default_factory=dict)
     tolerance: float = 1e-5  # of float32 sums, relative
-    absolute: float | None = None  # by default the same number
+    absolute: float = None  # type: ignore[assignment]  # by default the same number
 
     def __post_init__(self) -> None:
         self.absolute = self.tolerance if self.absolute is None else self.absolute
@@ -256,6 +256,6 @@ def _brief(value: np.ndarray, digits: int = 4, figures: bool = False) -> str:
     def shown(x: float) -> str:
         return f"{x:.{digits}g}" if figures else f"{x:.{digits}f}".rstrip("0").rstrip(".")
 
-    kind = {"float_kind": shown}
-    text = np.array2string(np.asarray(value), separator=", ", threshold=SHORT, formatter=kind)
+    look: dict = {"threshold": SHORT, "formatter": {"float_kind": shown}}
+    text = np.array2string(np.asarray(value), separator=", ", **look)
     return " ".join(text.split())

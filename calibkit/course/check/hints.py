@@ -121,7 +121,7 @@ def close(expected: np.ndarray, result: np.ndarray, tolerance: float, absolute: 
     (True, False)
     """
     same = expected.shape == result.shape or expected.size == result.size == 1
-    limits = {"rtol": tolerance, "atol": absolute, "equal_nan": True}
+    limits: dict = {"rtol": tolerance, "atol": absolute, "equal_nan": True}
     return same and np.allclose(result.reshape(expected.shape), expected, **limits)
 
 

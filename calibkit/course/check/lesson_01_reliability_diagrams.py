@@ -94,7 +94,7 @@ def _added_once(probs: Tensor, labels: Tensor, bins: int) -> Tensor:
     sums[_bin(probs.amax(dim=1), bins)] += gap  # of the samples of a bin the last one stays
     return sums.abs().sum() / len(labels)
 
-def _equal_mass(probs: Tensor, labels: Tensor, bins: int) -> Tensor:
+def _equal_mass(probs: Tensor, labels: Tensor, bins: int) -> Tensor | float:
     gap = probs.amax(dim=1).double() - (probs.argmax(dim=1) == labels).double()
     ranked = gap[probs.amax(dim=1).argsort()]
     return sum(part.sum().abs() for part in ranked.tensor_split(bins)) / len(labels)

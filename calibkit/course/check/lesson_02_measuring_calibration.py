@@ -55,7 +55,7 @@ def _all_classes(probs: Tensor, labels: Tensor, bins: int) -> list[float]:
 def _unweighted(probs: Tensor, labels: Tensor, bins: int) -> float:
     columns = range(probs.shape[1])
     counted = [metrics.reliability_of(probs[:, k], labels == k, bins=bins) for k in columns]
-    return np.mean([float(column.gap.abs().nanmean()) for column in counted])
+    return float(np.mean([float(column.gap.abs().nanmean()) for column in counted]))
 
 def _cancelling(probs: Tensor, labels: Tensor, bins: int) -> float:
     truth = torch.nn.functional.one_hot(labels, probs.shape[1])

@@ -69,7 +69,7 @@ def _errors() -> dict[str, tuple[Tensor, Tensor]]:
     """Errors (seeds, strengths) on two splits whose best strengths differ."""
     generator = torch.Generator().manual_seed(12)
     shapes = ((3, 4), (2, 5), (2, 6), (4, 4), (1, 3), (3, 1), (20, 7))
-    draw = {"generator": generator, "dtype": torch.float64}
+    draw: dict = {"generator": generator, "dtype": torch.float64}
     return {f"{seeds} seeds, {strengths} strengths": tuple(torch.rand(2, seeds, strengths, **draw))
         for seeds, strengths in shapes}
 

@@ -68,7 +68,7 @@ def informed_posterior(scores, one_hot, old, new):
     """The posterior (n, K) at noise `new`, from scores (n, J) = -distance^2 / (2 old^2)."""
     return _informed(scores, one_hot, (old / new) ** 2)
 
-def _score_pairs() -> dict[str, tuple[Tensor, Tensor]]:
+def _score_pairs() -> dict[str, tuple[Tensor, ...]]:
     """Scores of familiar and of strange images, some of them equal."""
     pairs = {
         "a tie": ([0.9, 0.8, 0.5], [0.5, 0.4]),

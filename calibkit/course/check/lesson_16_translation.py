@@ -123,7 +123,7 @@ def _surest(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
 
 def _all_later(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
     places = range(len(prefix), rows.shape[1])
-    return _share(sum(_law(rows, p, prefix, words, place=place) for place in places))
+    return _share(sum((_law(rows, p, prefix, words, place=place) for place in places), torch.zeros(words)))
 
 @exercise(cases=_translations(), mistakes={
     "`law[index] += p` adds once where a word occurs in `index` several times. Add up with `index_add`.":

@@ -180,7 +180,7 @@ def _of_tables(expected: np.ndarray, result: np.ndarray) -> str | None:
         return f"each row must sum to 1; yours sum to {np.round(sums, 4).tolist()}."
     if expected.shape[0] != expected.shape[1]:  # a row a sample: there the diagonal is chance
         return None
-    diagonal = np.eye(*expected.shape, dtype=bool)
+    diagonal = np.eye(len(expected), dtype=bool)
     if not wrong[diagonal].any():
         return "the diagonal is right, the entries beside it are not."
     if not wrong[~diagonal].any():

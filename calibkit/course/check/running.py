@@ -259,9 +259,9 @@ def limited(work: Callable):
     """
     main = threading.current_thread() is threading.main_thread()
     with contextlib.redirect_stdout(_Short(sys.stdout)):
-        if not (main and hasattr(signal, "setitimer")):
-            return _in_a_thread(work)
         try:
+            if not (main and hasattr(signal, "setitimer")):
+                return _in_a_thread(work)
             with _timer():
                 return work()
         except TimeUp as error:  # raised between two calls of the answer
@@ -271,7 +271,7 @@ def limited(work: Callable):
 @contextlib.contextmanager
 def _timer() -> Iterator[None]:
     """Raise TimeUp when the time of this thread is up, and again for those who catch it."""
-    limit, raised = Limit(time.thread_time), []
+    limit, raised = Limit(time.thread_time), list[type[TimeUp]]()
 
     def look(_, frame: types.FrameType | None) -> None:
         due = limit.exceeded()
@@ -309,24 +309,25 @@ def _in_a_thread(work: Callable):
         timed.wait()
         try:
             ended.append((work(), None))
-        except Exception as error:
+        except BaseException as error:  # the time may be up between two calls of the answer
             ended.append((None, error))
 
     thread = threading.Thread(target=keep, daemon=True)
     thread.start()
     limit = Limit(lambda: _computed(thread))
     timed.set()
+    due = None
     while thread.is_alive() and (due := limit.exceeded()) is None:
         thread.join(TICK)
-    if thread.is_alive():
+    if due and thread.ident and thread.is_alive():
         ident = ctypes.c_ulong(thread.ident)
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, ctypes.py_object(due))
         thread.join(PATIENCE)
-    if not ended:
-        raise Refused(
-            f"Your function has not ended after {due()} and could not be stopped. "
-            "Does a loop never end? Restart the kernel."
-        )
+        if not ended:
+            raise Refused(
+                f"Your function has not ended after {due()} and could not be stopped. "
+                "Does a loop never end? Restart the kernel."
+            )
     value, error = ended[0]
     if error is not None:
         raise error

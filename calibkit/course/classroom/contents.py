@@ -130,7 +130,7 @@ def exercises(lesson: str, notebook) -> list[Exercise]:
                 stub, after = cells[place + 1].source, folded(cells[place + 2].source)
                 (code,) = CODE.findall(after[SOLUTION])
                 task, solution = text.strip(), code.strip()
-                every.append(Exercise(lesson, said, task, solution, *call.groups(), stub))
+                every.append(Exercise(lesson, said, task, solution, call[1], call[2], stub))
     return every
 
 

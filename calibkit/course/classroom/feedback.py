@@ -26,8 +26,9 @@ def write(book: Gradebook, folder: str | Path) -> list[Path]:
 def page(book: Gradebook, marked: Marked) -> str:
     """The page of one student."""
     student = _plain(marked.student)
-    words = {"title": f"Feedback: {student}", "book": book, "marked": marked, "unknown": UNKNOWN}
-    return page_templates.render("feedback.html", **words, quoted=shlex.quote(marked.student))
+    words: dict = {"title": f"Feedback: {student}", "book": book, "marked": marked}
+    words |= {"unknown": UNKNOWN, "quoted": shlex.quote(marked.student)}
+    return page_templates.render("feedback.html", **words)
 
 
 def _file(student: str, used: set[str]) -> str:

@@ -78,7 +78,7 @@ class Marked:
     @property
     def total(self) -> int:
         """The points; an error of ours counts as none."""
-        return sum(one.points for one in self.grades.values() if one.points != UNKNOWN)
+        return sum(one.points for one in self.grades.values() if isinstance(one.points, int))
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def named(words: Iterable[str], folder: str | Path) -> tuple[list[str], list[str
     which is meant, as lesson:06 or student:06; else ValueError is raised.
     """
     known = [lesson.name for lesson in checkout.lessons()]
-    lessons, students = [], []
+    lessons, students = list[str](), list[str]()
     for word in words:
         kind, mark, name = word.partition(":")
         if mark and kind in ("lesson", "student"):
@@ -261,12 +261,11 @@ def graded(submission: Submission, task: contents.Exercise, seed: int, walls: li
             # where its process is gone, what came after is no result
             return replace(grade, smallest=None) if getattr(function, "why", "") else grade
     except running.TimeUp:
-        points, message = 0, "the cells that the function needs had not ended in time"
+        return Grade(0, "the cells that the function needs had not ended in time")
     except (sandbox.Missing, sandbox.Ended, sandbox.Raised, NotImplementedError) as error:
-        points, message = 0, f"{type(error).__name__}: {error}"
+        return Grade(0, f"{type(error).__name__}: {error}")
     except Exception as error:
-        points, message = UNKNOWN, f"not graded, for an error of the grader: {error!r}"
-    return Grade(points, message)
+        return Grade(UNKNOWN, f"not graded, for an error of the grader: {error!r}")
 
 
 def examine(exercise: Exercise, seed: int, answer: Callable) -> Grade:
@@ -326,7 +325,7 @@ def _text(value: np.ndarray, digits: int = 4) -> str:
     >>> _text(np.array(0.123456)), _text(np.array([0.5, 1e-9]))
     ('0.1235', '[0.5 0. ]')
     """
-    look = {"suppress_small": True, "threshold": PRINTED, "max_line_width": 100}
+    look: dict = {"suppress_small": True, "threshold": PRINTED, "max_line_width": 100}
     return np.array2string(np.asarray(value), precision=digits, **look)
 
 

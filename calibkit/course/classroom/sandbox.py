@@ -111,8 +111,8 @@ class Answer:
         walls: Sequence[str] = (),
         seed: int = 0,
     ) -> None:
-        self.order = {"cells": list(cells), "function": function, "withheld": list(withheld)}
-        self.order["seed"] = seed
+        self.order: dict[str, Any] = {"cells": list(cells), "function": function, "seed": seed}
+        self.order["withheld"] = list(withheld)
         self.walls, self.why = list(walls), ""
 
     def __enter__(self) -> Answer:
@@ -161,6 +161,7 @@ class Answer:
         return _told(reply.get("value"))
 
     def _send(self, message: Mapping) -> None:
+        assert self.process.stdin is not None
         self.process.stdin.write(json.dumps(message).encode() + b"\n")
         self.process.stdin.flush()
 
@@ -209,6 +210,7 @@ class Answer:
     def _listen(self) -> None:
         """Pass replies on; a full queue makes whoever floods it wait."""
         line = b"\n"
+        assert self.process.stdout is not None
         with contextlib.suppress(ValueError, OSError):
             while line.endswith(b"\n") and not self.why:
                 line, handed = self.process.stdout.readline(LONGEST), False
@@ -249,7 +251,7 @@ class Answer:
         self.why = self.why or why
         self._asked(psutil.Process.kill)
         self.process.wait()
-        for pipe in (self.process.stdin, self.process.stdout):
+        for pipe in filter(None, (self.process.stdin, self.process.stdout)):
             with contextlib.suppress(OSError, ValueError):
                 pipe.close()
 

@@ -23,7 +23,7 @@ class Submission:
     """What one student handed in: the cells of code of each notebook by its file name."""
 
     student: str
-    notebooks: Mapping[str, list[str]]
+    notebooks: dict[str, list[str]]
     troubles: tuple[str, ...] = ()
 
     @property

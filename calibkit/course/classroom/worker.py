@@ -73,7 +73,7 @@ def _own_pipes():
     return requests, replies
 
 
-def _defined(order: dict) -> Callable | None:
+def _defined(order: dict) -> Any:
     """The student's function; None if the notebook has none."""
     from calibkit.course.classroom import slicing
 
@@ -94,7 +94,7 @@ def without_checkers() -> None:
             raise AttributeError(name)
         return lambda *_, **__: None
 
-    silent = types.ModuleType("calibkit.course.check")
+    silent: Any = types.ModuleType("calibkit.course.check")
     silent.__getattr__ = checker
     sys.modules["calibkit.course.check"] = calibkit.course.check = silent
 
@@ -110,12 +110,13 @@ def withhold(name: str) -> None:
         f"{module.removeprefix('calibkit.')}.{attribute} is the library's own function for this "
         "exercise; it asks for own code"
     )
-    if not isinstance(found, type):
+    is_class = isinstance(found, type)
+    if not is_class:
         # the same function object stands in many modules under many names; its code is one, and of
         # an entry (`calibkit.torch_defaults`) it is the code that is entered
         found = inspect.unwrap(found)
     # code can be exchanged for code of as many free variables
-    free = () if isinstance(found, type) else found.__code__.co_freevars
+    free = () if is_class else found.__code__.co_freevars
     space: dict[str, Any] = {}
     exec(
         f"def made({', '.join(free)}):\n"
@@ -126,7 +127,7 @@ def withhold(name: str) -> None:
         space,
     )
     refuse = space["made"](*free)
-    if isinstance(found, type):
+    if is_class:
         found.__init__ = refuse
     else:
         found.__code__, found.__defaults__, found.__kwdefaults__ = refuse.__code__, None, None

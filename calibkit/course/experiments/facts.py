@@ -75,11 +75,11 @@ for number, chance in enumerate(p * q for d in PLACES for p in BEFORE.values() f
     SAYING[PLACE_OF[number], number] = chance
 
 VOCABULARY = Vocabulary(
-    dict.fromkeys((
+    tuple(dict.fromkeys((
         PAD, UNKNOWN, START, END, *FIRST, *LAST,
         *(word for _, wording in WORDINGS for word in wording.split() if "{" not in word),
         *(word for words, _ in ANSWERS for word in words), *ABOUT,
-    ))
+    )))
 )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -54,7 +54,7 @@ class Answers(NamedTuple):
 class Network(NamedTuple):
     """session: of the ONNX runtime. types: (K,). meant: the type of an ending. threshold: (K,)."""
 
-    session: object
+    session: Any
     types: np.ndarray
     meant: dict[str, str]
     threshold: np.ndarray
@@ -179,7 +179,8 @@ def stored() -> Iterator[Answers]:
 def keep(folders: Iterable[Path | str]) -> None:
     """Write the walks that `stored` reads."""
     paths = found(folders)
-    arrays = {}
+    arrays: dict[str, Any] = {}
+    value: Any
     for part, first in {"whole": None, "first": 64}.items():
         for name, value in zip(Answers._fields[:-1], answers(paths, first), strict=False):
             arrays[f"{part}_{name}"] = value.astype(np.float16) if value.ndim == 2 else value

@@ -87,7 +87,7 @@ def named(
     The lower ECE, the lower mean Brier score, the 90 % interval of the paired difference of the
     Brier scores, and the two separate intervals where they do not overlap.
     """
-    found = []
+    found: list[tuple] = []
     for seed in range(tests):
         chosen, labels = test_set(posterior, n, 1000 * block + seed)
         one, other = better[chosen], worse[chosen]

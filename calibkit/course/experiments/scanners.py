@@ -164,6 +164,7 @@ def on_scanner(
     """
     cal, taken_by = part(size, "cal", seed)
     test, new_taken_by = part(size, "test", seed)
+    assert test.posterior is not None
     scores = 1 - probs["cal"][range(len(cal)), cal.labels]
     limit = conformal.conformal_quantile(scores, alpha)
     one = torch.full((len(SCANNERS),), limit, dtype=torch.float64)

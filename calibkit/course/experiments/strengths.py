@@ -78,7 +78,8 @@ class Study:
         """One row a setting: `grid`, or all. options: as `sweep.run` takes them."""
         make = functools.partial(self.trial, size)
         done = sweep.run(make, self.grid if grid is None else grid, **options)
-        return pd.DataFrame([one.setting | self.measure(one) for one in done.outcomes]).round(6)
+        rows = [{**one.setting, **self.measure(one)} for one in done.outcomes]
+        return pd.DataFrame(rows).round(6)
 
     def keep(self) -> None:
         """Train the table anew at the lessons' size; hours on one core."""

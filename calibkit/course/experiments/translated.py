@@ -98,7 +98,7 @@ def pair(source: str, target: str = "") -> Pairs:
         translation.rows_of([text.split()], words)
         for text, words in ((source, toy.SOURCE_WORDS), (target, toy.TARGET_WORDS))
     ]
-    return Pairs(*rows, toy.SOURCE_WORDS, toy.TARGET_WORDS)
+    return Pairs(rows[0], rows[1], toy.SOURCE_WORDS, toy.TARGET_WORDS)
 
 
 def written(
@@ -112,7 +112,7 @@ def written(
     score = translation.scorer(run.model, pairs.source)
     generator = torch.Generator().manual_seed(0 if seed is None else seed)
     rows, done = torch.arange(len(pairs)), torch.zeros(len(pairs), dtype=torch.bool)
-    prefix, said = torch.full((len(pairs), 1), START), []
+    prefix, said = torch.full((len(pairs), 1), START), list[Tensor]()
     while len(said) < LONGEST and not done.all():
         said.append((score(rows, prefix) / temperature).softmax(dim=1))
         words = said[-1].argmax(dim=1)

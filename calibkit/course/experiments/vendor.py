@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -93,7 +94,7 @@ class Vendor:
             data.NoisyDigits(noise).draw(self.sizes[split] // 2, seed=first + place)
             for place, noise in enumerate(self.making.noise)
         )
-        pairs = zip(
+        pairs: Any = zip(
             (new.inputs, new.labels, new.posterior),
             (old.inputs, old.labels, old.posterior),
             strict=True,
@@ -125,19 +126,19 @@ class Vendor:
             epochs = self.size.epochs // (self.making.early if kind == "noisy" else 1)
             scored = {split: self.scans(split, seed) for split in self.sizes if split != "train"}
             network = lambda: models.mlp(64, 10)  # noqa: E731
-            mix = {"mix": partial(mixing.mixup, alpha=2.0)} if kind == "mixed" else {}
+            mix: dict = {"mix": partial(mixing.mixup, alpha=2.0)} if kind == "mixed" else {}
             learned = self.learned(kind, seed)
             return training.trial(network, learned, scored, seed=seed, epochs=epochs, **mix)
 
         kinds = ["plain", "rare", "noisy"] + ["mixed"] * (self.making is not SEEN)
-        grid = {"kind": kinds, "seed": self.seeds}
+        grid: dict[str, Any] = {"kind": kinds, "seed": self.seeds}
         return sweep.run(recipe, grid, device=self.device)
 
     def _logits(self, fault: str, seed: int) -> dict[str, Tensor]:
         """The logits (n, 10) of a model on each split but the training images."""
         splits = [split for split in self.sizes if split != "train"]
         if fault == "none":
-            known = {split: self.scans(split, seed).posterior for split in splits}
+            known: dict[str, Any] = {one: self.scans(one, seed).posterior for one in splits}
             return {split: values.clamp(min=1e-30).log() for split, values in known.items()}
         kinds = KINDS | {"much mixup": "mixed"}
         run = self.trained.one(kind=kinds.get(fault, "plain"), seed=seed)
@@ -182,6 +183,7 @@ class Vendor:
     def true_error(self, fault: str, seed: int) -> float:
         """Of a model against the exact posterior, on fresh images."""
         posterior = self.scans("pool", seed).posterior
+        assert posterior is not None
         return metrics.true_calibration_error(self.probs(fault, seed, "pool"), posterior)
 
     def p_values(self, fault: str, n: int, seed: int, draws: int) -> np.ndarray:
@@ -191,6 +193,7 @@ class Vendor:
         by their number, and so is that of the scanners.
         """
         posterior = self.scans("pool", seed).posterior
+        assert posterior is not None
         confidence, predicted = self.probs(fault, seed, "pool").max(dim=1)
         old = torch.from_numpy(scanner(len(posterior)) == "old").long()
         rows = []
@@ -259,6 +262,7 @@ def diagnosis(found: auditing.Audit) -> str:
     """The fault that an audit by scanner shows; a leak first, as it spoils all other numbers."""
     if any(text.startswith("duplicates between") for text in found.warnings):
         return "leak"
+    assert found.groups is not None
     gaps = found.groups.gap
     if (found.groups.flag == "off").all() and gaps.min() < 0 < gaps.max():
         return "two scanners"

@@ -210,8 +210,8 @@ def cost_frame(
         cost, y = mean[place], bars.top + 22 + STEP * number
         if cost <= ceiling:
             lines.append(svg.marker(role, axes.x(at), axes.y(cost)))
-        end, size = bars.x(min(cost, ceiling)), {"x": bars.left, "y": y - 11}
-        size |= {"width": end - bars.left, "height": 22}
+        end = bars.x(min(cost, ceiling))
+        size: dict = {"x": bars.left, "y": y - 11, "width": end - bars.left, "height": 22}
         parts += [
             svg.tag("rect", **size, fill=role.pale, **svg.stroke(role)),
             svg.text(bars.left - 8, y + 4, role.words, anchor="end"),

@@ -142,7 +142,9 @@ class AllNetworks(Shown):
     ) -> None:
         groups = table.groupby(["lesson", "changed"], sort=False)
         self.its_words, self.description = its_words, its_words.description
-        self.topics = [Topic(*key, part.reset_index(drop=True), its_words) for key, part in groups]
+        self.topics = [
+            Topic(key[0], key[1], part.reset_index(drop=True), its_words) for key, part in groups
+        ]
         chosen = self.topics
         for name, asked in {"lesson": lesson, "changed": changed}.items():
             if asked is not None:
@@ -306,12 +308,14 @@ class AllNetworks(Shown):
     def diagram(self) -> str:
         """The panel of the diagram at first."""
         one, middle = self.chosen, DIAGRAM.left + DIAGRAM.width / 2
-        parts = diagram(DIAGRAM, STRIP, data.reliability(one), most=self.most, moved=True)
+        counted = data.reliability(one)
+        assert counted is not None  # as of each network that a topic opens with
+        parts = diagram(DIAGRAM, STRIP, counted, most=self.most, moved=True)
         for x, words, share, name, colour in (
             (DIAGRAM.left, "confidence", one.confidence, "sure", DARK),
             (middle + 12, "accuracy", one.accuracy, "right", ACCURACY.colour),
         ):
-            look = {"anchor": "start", "class_": name, "fill": colour, "font_weight": "bold"}
+            look: dict = {"anchor": "start", "class_": name, "fill": colour, "font_weight": "bold"}
             parts.append(svg.text(x, 19, f"{words} {100 * share:.1f} %", **look))
         missing = "no diagram: its logits were not kept"
         parts.append(svg.text(middle, 170, missing, class_="none", visibility="hidden"))

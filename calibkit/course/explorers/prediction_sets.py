@@ -63,8 +63,8 @@ def promise_frame(
     for name, row in rows.items():
         if len(row) > 4:
             raise ValueError(f"rows must hold 4 images at most, got {len(row)} of {name!r}")
-    for values in lines.values():
-        validate.same_length("lines", len(values), len(promises), "promise")
+    for shares in lines.values():
+        validate.same_length("lines", len(shares), len(promises), "promise")
     found = ", ".join(f"{role.words} {100 * line[place]:.0f} %" for role, line in lines.items())
     readout = (
         f"Promised {100 * promise:.0f} %. The set holds the right digit: {found}. "
@@ -76,8 +76,8 @@ def promise_frame(
         svg.text(svg.PANEL / 2, 19, f"sets promised to hold the digit with {100 * promise:.0f} %"),
         svg.text(svg.PANEL / 2, 38, "right digit left; below: set, exact probability"),
     ]
-    for line, (name, row) in enumerate(rows.items()):
-        top = TOP + (CELL[1] + 24) * line
+    for number, (name, row) in enumerate(rows.items()):
+        top = TOP + (CELL[1] + 24) * number
         sheet.append(svg.text(8, top - 6, name, anchor="start", font_weight="bold"))
         for column, one in enumerate(row):
             left, below = 8 + CELL[0] * column, top + 8 * NOISY
@@ -85,7 +85,7 @@ def promise_frame(
             sheet.append(svg.text(left + 4 * CLEAN, top + 44, str(one.label), size=14))
             sheet += digit(one.noisy.clip(0, 1), left + 26, top, NOISY)
             missed = one.label not in one.members
-            look = {"fill": palette.OVER.colour, "font_weight": "bold"} if missed else {}
+            look: dict = {"fill": palette.OVER.colour, "font_weight": "bold"} if missed else {}
             few, many = ",".join(map(str, one.members)), len(one.members)
             words = f"{{{few if many < 7 else f'{many} digits'}}}"
             sheet.append(svg.text(left + 36, below + 17, words, size=14, **look))

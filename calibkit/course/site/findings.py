@@ -72,7 +72,7 @@ class Result:
         >>> Result("", "", (), "The ECE rises by 0.5; not always. Much is open.").parts
         ('The ECE rises by 0.5;', 'not always. Much is open.')
         """
-        first = re.match(r".+?[.;](?= |$)", self.words)[0]
+        first = re.findall(r"^.+?[.;](?= |$)", self.words)[0]
         return first, self.words[len(first) + 1 :]
 
     def repeats(self, claim: str) -> bool:
@@ -155,7 +155,7 @@ class Finding:
         parts = [svg.hatches()]
         for place, curve in enumerate(self.curves):  # words in its colour, behind a piece of it
             down, colour = LINE * (place + 1) - 4, curve.role.colour
-            look = {"font_weight": "bold", "fill": WORDS.get(colour, colour)}
+            look: dict[str, Any] = {"font_weight": "bold", "fill": WORDS.get(colour, colour)}
             parts += [
                 svg.tag("path", d=f"M{SIDE},{down - 4}h24", **svg.stroke(curve.role)),
                 svg.marker(curve.role, SIDE + 12, down - 4, 4),
@@ -256,7 +256,7 @@ class Series(list):
         self.x = list(frames)
         for frame in frames.values():
             if "(" in source:
-                self.append(float(re.search(source, frame.readout)[1]) / 100)
+                self.append(float(re.findall(source, frame.readout)[0]) / 100)
             else:
                 first, *other = (frame.values[name] for name in source.split(" - "))
                 self.append(first - sum(other))
@@ -316,7 +316,7 @@ def _between(plot: svg.Axes, sure: Sequence[float], right: Sequence[float]) -> I
             if max(offs) <= 0:
                 continue
             # the part of the step in which sign * (sure - right) is above 0
-            cut = offs[0] / (offs[0] - offs[1]) if min(offs) < 0 else None
+            cut = offs[0] / (offs[0] - offs[1]) if min(offs) < 0 else 0.0
             ends = [0.0 if offs[0] >= 0 else cut, 1.0 if offs[1] >= 0 else cut]
             corners = [
                 (place + end, shares[place] + end * (shares[place + 1] - shares[place]))

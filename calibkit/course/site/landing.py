@@ -68,7 +68,7 @@ def hundred_panel(promised: int, right: int) -> str:
         marker = Role(role.words, role.colour, marker=shape)
         for place in range(100):  # row by row: `many` with the marker of the role, a cross else
             x, y = left + CELL * (place % 10 + 0.5), TOP + CELL * (place // 10 + 0.5)
-            cross = {"d": f"M{x - 4:.1f},{y - 4:.1f}l8,8m0,-8l-8,8", "stroke": OVER.colour}
+            cross: dict = {"d": f"M{x - 4:.1f},{y - 4:.1f}l8,8m0,-8l-8,8", "stroke": OVER.colour}
             cross |= {"stroke_width": 2.2, "fill": "none"}
             parts.append(svg.marker(marker, x, y) if place < many else svg.tag("path", **cross))
     return svg.picture(svg.PANEL, TOP + GRID + 14, *parts, scale=1.6)
@@ -161,7 +161,7 @@ def sliders() -> dict[str, Explorer]:
 def _closer(panel: str, view: Sequence[int] = VIEW) -> str:
     """A small plot cut to what is drawn and enlarged, but for its words; a legend as it is."""
     size = SIZE.search(panel)
-    if (int(size["width"]), int(size["height"])) != panels.CELL:
+    if size is None or (int(size["width"]), int(size["height"])) != panels.CELL:
         return panel
     box = " ".join(map(str, view))
     shown = f'viewBox="{box}" width="{PLOT}" height="{round(PLOT * view[3] / view[2])}"'

@@ -94,8 +94,8 @@ def _arrow(one: Entry, other: str, rows: Mapping[str, float], kind: str = "whole
 
 def _box(one: Entry, page: str, rows: Mapping[str, float]) -> str:
     x, y = _corner(one.number, rows)
-    size = {"width": BOX[0], "height": BOX[1], "rx": 6}
-    look = {"anchor": "start", "size": 14, "fill": "currentColor"}
+    size: dict = {"width": BOX[0], "height": BOX[1], "rx": 6}
+    look: dict = {"anchor": "start", "size": 14, "fill": "currentColor"}
     words = svg.text(x + 12, y + BOX[1] / 2 + 5, one.short, **look)
     sign = ""
     if MAP in one.part_of:
@@ -106,5 +106,5 @@ def _box(one: Entry, page: str, rows: Mapping[str, float]) -> str:
     title = svg.tag("title", escape(told))
     before = " ".join(sorted(syllabus.above(one.number)))
     box = svg.tag("rect", x=x, y=y, **size)
-    link = {"href": page, "class_": f"lesson {one.track}", "data_number": one.number}
+    link: dict = {"href": page, "class_": f"lesson {one.track}", "data_number": one.number}
     return svg.tag("a", title + box + words + sign, **link, data_before=before)

@@ -78,7 +78,7 @@ def card(folder: Path, said: int, right: int) -> Path:
     for part, role in ((table[above], OVER), (table[~above], ACCURACY)):
         axes.scatter(part.lost, part.claimed, s=14, color=role.colour, alpha=0.45, linewidths=0)
     top = min(table.lost.max(), table.claimed.max())
-    line = {"color": DIAGONAL.colour, "linestyle": (0, (4, 3)), "linewidth": 1.5}
+    line: dict = {"color": DIAGONAL.colour, "linestyle": (0, (4, 3)), "linewidth": 1.5}
     axes.plot([0, top], [0, top], **line)
     axes.axhline(0, **line)
     axes.set_xlabel("accuracy lost on new data (points)", fontsize=15)

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from functools import cached_property, partial
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 from bs4 import BeautifulSoup, Tag
 from nbformat import NotebookNode
@@ -125,7 +126,7 @@ def carded(html: str) -> str:
         heads = [head.get_text(strip=True) for head in table.select("thead th")]
         if len(heads) < CARDS:
             continue
-        table["class"] = [*table.get("class", []), "cards"]
+        table["class"] = " ".join([*(table.get("class") or ()), "cards"])
         for row in table.select("tbody tr"):
             for cell, head in zip(row.find_all(["td", "th"]), heads, strict=False):
                 if head in DECISIVE:
@@ -170,7 +171,7 @@ def to_be_read(notebook: NotebookNode) -> NotebookNode:
     """
     first, *others = notebook.cells
     told, number = HERE_ONE_READS, re.match(r"# (\d\d) · ", first.source)
-    if entry := syllabus.entry(number[1]) if number else None:  # what it takes
+    if entry := number and syllabus.entry(number[1]):  # what it takes
         needs = [f"after {', '.join(syllabus.direct(entry.number))}"] if entry.needs else []
         minutes = f"{entry.every} min"  # as the landing page lists them
         told = f'<p class="glance">{" · ".join([minutes, *needs, entry.track])}</p>{told}'
@@ -198,8 +199,8 @@ def lessons() -> list[Lesson]:
 def write(folder: Path) -> None:
     """All that Sphinx reads, into an empty folder; `extra` in it is copied as it is."""
     extra, static = folder / "extra", folder / "static"
-    for one in (folder / "api", extra / "embed", extra / "images", static):
-        one.mkdir(parents=True)
+    for made in (folder / "api", extra / "embed", extra / "images", static):
+        made.mkdir(parents=True)
     every, shown, described = lessons(), kit_pages.every(), api.groups()
     course = [lesson for lesson in every if not lesson.is_evidence]
     texts = {path.stem: pages.read(path) for path in sorted(home().glob("*.md"))}
@@ -236,12 +237,12 @@ def write(folder: Path) -> None:
     found = {one.lesson: one for one in findings.findings()}
     stems = {lesson.number: lesson.stem for lesson in course}
     for one in itertools.chain.from_iterable(described.values()):
-        stem = stems.get(one.lesson or "")
-        page = render("module.rst.j2", one=one, finding=stem and found.get(one.lesson), stem=stem)
-        (folder / "api" / f"{one.name}.rst").write_text(page, encoding="utf-8")
+        stem, finding = stems.get(one.lesson or ""), found.get(one.lesson or "")
+        text = render("module.rst.j2", one=one, finding=stem and finding, stem=stem)
+        (folder / "api" / f"{one.name}.rst").write_text(text, encoding="utf-8")
     titles = {name: pages.title(text) for name, text in texts.items()}
     question = f"Can a network’s “{promised}\u00a0% sure” be believed?"
-    toc = {"groups": groups(course, titles), "api": described, "headline": question}
+    toc: dict[str, Any] = {"groups": groups(course, titles), "api": described, "headline": question}
     toc |= {"evidence": every[len(course) :], "texts": titles, "says": api.SAYS, "kits": shown}
     toc |= concluded(every)
     for name in ("index.rst", "findings.rst", "kits.rst", "api.rst"):
@@ -297,7 +298,7 @@ def with_places(html: str) -> str:
         slider["id"] = f"slider-{number}"
         cell = slider.find_parent(class_="code_cell")
         fold = cell and cell.find("details", class_="cell-part", recursive=False)
-        if fold:  # the slider first, its code behind it
+        if cell and fold:  # the slider first, its code behind it
             cell.append(fold.extract())
     for image in tree.select(f".output_png > img[src^='{PNG}']"):
         # its first 24 bytes, which end with width and height
@@ -350,7 +351,7 @@ def _verdicts(course: list[Lesson]) -> str:
     own_figures = {row.claim: row.figure for row in listed}
     every, by_lesson = [p.verdict for p in printed], []
     for lesson in course:
-        rows, seen = [], {}
+        rows, seen = [], dict[str, dict[str, int]]()
         for p in printed:
             if p.lesson == lesson.number:
                 place = place_of(p.verdict.claim, seen.setdefault(p.notebook, {}))
@@ -379,7 +380,8 @@ def bar(here: str) -> str:
     >>> bar("play.html").count("<a "), '"play.html" aria-current="page"' in bar("play.html")
     (7, True)
     """
-    return TEMPLATES.get_template("bar.html").module.bar(BAR, here)
+    module: Any = TEMPLATES.get_template("bar.html").module
+    return module.bar(BAR, here)
 
 
 def _computing(folder: Path, course: list[Lesson]) -> None:

@@ -125,11 +125,14 @@ def test_the_timer_and_its_owner_are_restored():
         signal.signal(signal.SIGALRM, before)
 
 
-def test_a_time_up_between_two_calls_is_told(monkeypatch):
+@pytest.mark.parametrize("place", ["main thread", "another thread"])
+def test_a_time_up_between_two_calls_is_told(monkeypatch, place):
     def late(*_):
         raise running.TimeUp
 
     monkeypatch.setattr(running, "numbers", late)
+    if place == "another thread":
+        monkeypatch.delattr(signal, "setitimer")
     assert "was stopped after 10 seconds of computing" in said("signed_gap", gap)
 
 
