@@ -1,11 +1,13 @@
 """p-values of few or sure samples: exact, so that luck is not called a finding."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import ndtr
 from scipy.stats import binomtest
 
 import calibkit
+from calibkit.auditing.advice import off
 from calibkit.auditing.findings import NORMAL_FROM, law_of_hits, p_of_hits
 from tests.auditing.test_audit import drawn
 
@@ -40,6 +42,12 @@ def test_many_unsure_samples_have_the_normal_p():
     z = (chance - hit).sum() / variance**0.5
     assert p_of_hits(chance, hit) == pytest.approx(2 * ndtr(-abs(z)))
     assert p_of_hits(chance, hit, np.full(400, 7.0)) == pytest.approx(2 * ndtr(-abs(z)))
+
+
+def test_the_furthest_off_is_named_first_whichever_side_it_lies_on():
+    rows = [("sure", 0.04, "off"), ("shy", -0.09, "off"), ("rare", 0.2, "")]
+    (line,) = off(pd.DataFrame(rows, columns=["name", "gap", "flag"]), None)
+    assert line.endswith("explains: shy (-9.0 points), sure (+4.0 points)")
 
 
 def test_groups_that_are_off_stand_in_the_headline_and_in_the_printed_lines():

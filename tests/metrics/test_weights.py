@@ -128,6 +128,15 @@ def test_repetition_makes_no_interval_narrower(name):
     assert narrow[1] - narrow[0] < 0.6 * (high - low)
 
 
+@pytest.mark.parametrize("level", [0.5, 0.95])
+def test_repetition_leaves_the_intervals_of_a_diagram_at_every_level(level):
+    probs, labels, _, _ = problem(400)
+    once = metrics.reliability(probs, labels)
+    fives = metrics.reliability(probs, labels, weights=torch.full((400,), 5))
+    for end, expected in zip(fives.interval(level), once.interval(level), strict=True):
+        torch.testing.assert_close(end, expected, rtol=0, atol=1e-12, equal_nan=True)
+
+
 @pytest.mark.parametrize("metric", ["ece", "smooth_ece"])
 def test_repetition_makes_no_test_surer(metric):
     probs, labels, _, _ = problem(60)

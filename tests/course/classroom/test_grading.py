@@ -251,6 +251,12 @@ def test_of_several_notebooks_one_counts(tmp_path, first, second, graded):
     assert grading.cells_of(anna, MATRIX) == ([books[graded]], "my_noise_matrix")
 
 
+def test_of_several_calls_of_the_checker_in_a_notebook_the_last_counts():
+    cells = ["check.noise_matrix(first_try)", "check.noise_matrix(second_try)"]
+    anna = submissions.Submission("anna", {"06.ipynb": cells})
+    assert grading.cells_of(anna, MATRIX) == (cells, "second_try")
+
+
 def test_a_large_notebook_is_not_read(tmp_path, monkeypatch):
     monkeypatch.setattr(submissions, "LARGEST", 100)
     large = json.dumps({"cells": [], "x": "x" * 200})

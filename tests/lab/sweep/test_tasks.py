@@ -106,6 +106,13 @@ def test_the_first_runs_say_how_many_processes_the_rest_is_worth(monkeypatch):
     assert work.here[0] == 1
 
 
+def test_the_time_of_the_first_stack_is_shared_among_its_runs(monkeypatch):
+    work = Work(monkeypatch, takes=1.0)
+    work.done([trial(seed) for seed in range(tasks.FIRST + 9)])
+    assert work.jobs == []  # 9 seconds are left, which no further process is worth
+    assert work.here == [tasks.FIRST, 9]
+
+
 def test_the_number_of_jobs_that_is_asked_for_is_taken(monkeypatch):
     work = Work(monkeypatch)
     work.done([trial(seed) for seed in range(5)], jobs=2)
