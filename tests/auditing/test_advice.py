@@ -98,6 +98,11 @@ def test_groups_and_classes_that_the_temperature_leaves_further_off_are_named():
     line = f"not for all: further off with it are groups shy ({100 * left:+.1f} points)"
     assert found.advice.words.endswith(f"use it on average, {line}")
     assert line in str(found)
+    group[::8] = "coy"
+    by_group[::8] = z[::8] / 1.5
+    found = calibkit.audit(by_group, labels, groups=group)
+    assert "further off with it are groups coy (-" in found.advice.words  # the furthest first
+    assert "), shy (-" in found.advice.words
     found = calibkit.audit(by_class, labels, groups=group)
     assert "not for all: further off with it are predicted classes 2 (-" in found.advice.words
     assert "groups" not in found.advice.words
