@@ -70,8 +70,17 @@ def _against_the_last(losses: Tensor, patience: int) -> list[int]:
             break
     return [kept, last]
 
+def _kept_by_the_last(losses: Tensor, patience: int) -> list[int]:
+    """Keeps, and counts from, each epoch that is better than the one before."""
+    values, kept, last = losses.tolist(), 0, 0
+    for last, value in enumerate(values):
+        kept = last if last and value < values[last - 1] else kept
+        if last - kept == patience:
+            break
+    return [kept, last]
+
 def _not_in_a_row(losses: Tensor, patience: int) -> list[int]:
-    """Counts all epochs without a new least value."""
+    """Counts all epochs without a new lowest value."""
     values, kept, bad, last = losses.tolist(), 0, 0, 0
     for last, value in enumerate(values):
         bad += bool(last) and value >= values[kept]
@@ -104,23 +113,27 @@ CURVES = {
     "one, and stop.": lambda losses, patience: [int(losses.argmin()), len(losses) - 1],
     "the last epoch is right, but the kept one comes from the whole curve: it may lie after the stop, where "
     "nobody trained.": lambda losses, patience: [int(losses.argmin()), _walk(losses, patience)[1]],
-    "your rule waits one epoch too long: it stops when `patience` epochs in a row have brought no new least "
+    "your rule waits one epoch too long: it stops when `patience` epochs in a row have brought no new lowest "
     "value.": lambda losses, patience: _walk(losses, patience + 1),
     "your rule stops one epoch too early: `patience` epochs must have brought nothing new.":
         lambda losses, patience: _walk(losses, max(1, patience - 1)),
-    "an equal value is no new least value: compare with <, not <=.":
+    "an equal value is no new lowest value: compare with <, not <=.":
         lambda losses, patience: _walk(losses, patience, lambda new, least: new <= least),
     "you keep the largest value. A loss is better when it is smaller.":
         lambda losses, patience: _walk(losses, patience, lambda new, least: new > least),
-    "you compare each epoch with the one before. Compare it with the least value so far: a loss may fall "
+    "you compare each epoch with the one before. Compare it with the lowest value so far: a loss may fall "
     "for a while and still be above that.": _against_the_last,
-    "you count all epochs without a new least value. Only those in a row count: begin again at 0 after each "
-    "new least value.": _not_in_a_row,
+    "you keep an epoch that is better than the one before. Compare it with the lowest value so far.":
+        _kept_by_the_last,
+    "the first number is the least loss itself. Return its epoch, counted from 0.":
+        lambda losses, patience: [losses[_walk(losses, patience)[0]], _walk(losses, patience)[1]],
+    "you count all epochs without a new lowest value. Only those in a row count: begin again at 0 after each "
+    "new lowest value.": _not_in_a_row,
     "the numbers are right, their order is not: first the epoch that is kept, then the last one.":
         lambda losses, patience: _walk(losses, patience)[::-1],
     "the second number is how many epochs were trained. Counted from 0, the last has one less.":
         lambda losses, patience: [_walk(losses, patience)[0], _walk(losses, patience)[1] + 1],
-    "you keep the last epoch. Keep the one with the least value so far.":
+    "you keep the last epoch. Keep the one with the lowest value so far.":
         lambda losses, patience: [_walk(losses, patience)[1]] * 2,
     "you count epochs from 1: count from 0.":
         lambda losses, patience: [n + 1 for n in _walk(losses, patience)],

@@ -161,6 +161,13 @@ def _rows(logits: Tensor, labels: Tensor, kept: float, others: float) -> Tensor:
     "each class gets alpha / K: you gave alpha to each.": lambda z, y, a: _rows(z, y, 1 - a, a).mean(),
     "the label keeps 1 - alpha, and you let it keep everything.":
         lambda z, y, a: _rows(z, y, 1, a / z.shape[1]).mean(),
+    "the classes' shares alpha / K are missing: the target of a row sums to 1.":
+        lambda z, y, a: _rows(z, y, 1 - a, 0).mean(),
+    "the logarithm is missing: the cross-entropy has log_softmax, not softmax.":
+        lambda z, y, a: -((1 - a) * z.softmax(1).gather(1, y[:, None])[:, 0] + a / z.shape[1]).mean(),
+    "the softmax runs along the wrong axis, over the rows. Each row has its own: dim=1.":
+        lambda z, y, a: -((1 - a) * z.log_softmax(0).gather(1, y[:, None])[:, 0]
+            + a / z.shape[1] * z.log_softmax(0).sum(1)).mean(),
     "this is the sum over the rows: take the mean.": lambda z, y, a: _rows(z, y, 1 - a, a / z.shape[1]).sum(),
     "the sign is reversed: the loss is *minus* the logarithm.":
         lambda z, y, a: -_rows(z, y, 1 - a, a / z.shape[1]).mean(),

@@ -78,6 +78,12 @@ def _spread(off: Tensor, free: int) -> Tensor:
         lambda c, h, g: _by_group(c, h, g, lambda c, h: (c - h).sum() / (c * (1 - c)).sum()),
     "you added up standard deviations. Variances add up: take the root of their sum.":
         lambda c, h, g: _by_group(c, h, g, lambda c, h: (c - h).sum() / (c * (1 - c)).sqrt().sum()),
+    "you divided by the root of the summed confidences. The variance of a hit is c (1 - c): add those up.":
+        lambda c, h, g: _by_group(c, h, g, lambda c, h: (c - h).sum() / c.sum().sqrt()),
+    "you added up a z of each sample. Add up above and below first, then divide.":
+        lambda c, h, g: _by_group(c, h, g, lambda c, h: ((c - h) / (c * (1 - c)).sqrt()).sum()),
+    "this is one z of all predictions. Return one for each group.":
+        lambda c, h, g: _z(c.double(), h.double()),
     "you took the absolute value. Keep the sign: it tells over- from under-confident.":
         lambda c, h, g: _by_group(c, h, g, _z).abs(),
     "every group has the z of all predictions. Take the predictions of the group alone.":

@@ -71,6 +71,10 @@ def _by(c: float) -> float:
         lambda p, q, c: ((1 + c) * (q - _by(c)).clamp(min=0) * (p <= _by(c))).mean(),
     "you counted checks in vain alone. What passed and should be checked costs, too.":
         lambda p, q, c: ((1 + c) * (_by(c) - q).clamp(min=0) * (p > _by(c))).mean(),
+    "this is the mean over the images that are decided differently. The others cost 0 and count in the mean.":
+        lambda p, q, c: _worth(p, q, c).sum() / (_worth(p, q, c) > 0).sum().clamp(min=1),
+    "you counted the images on which both decide the same. These cost nothing.":
+        lambda p, q, c: ((1 + c) * (q - _by(c)).abs() * ((p > _by(c)) == (q > _by(c)))).mean(),
     "costs of both kinds cancel here: take the absolute value |q - t|.":
         lambda p, q, c: ((1 + c) * (q - _by(c)) * ((p > _by(c)) != (q > _by(c)))).mean(),
     "this is the mean distance of the two probabilities. It knows no c and no decision.":
