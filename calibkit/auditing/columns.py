@@ -100,7 +100,10 @@ def predictions(table: Table, options: Options) -> Predictions:
     if matrix.shape[1] > 2 and not roles.answers:
         checks.sorted_scores(matrix, words, roles, table, options)
     checks.strange_columns(matrix, roles, table, options)
-    kind, note = score_kinds.decided(matrix, walked, roles.scores, options, answers=roles.answers)
+    kind, note = score_kinds.decided(
+        matrix, walked, roles.scores, options, answers=roles.answers,
+        signed=table.signed(roles.scores),
+    )  # fmt: skip
     matrix = score_kinds.scaled(matrix, kind, single)
     if single:
         rows = {c: table[c][kept] for c in table.columns if c not in roles.scores}
@@ -222,8 +225,8 @@ def _judges(
     said = options.positive or options.predicted
     if said or len(one) != 1 or (label and names.right_of(label[0], _class_words(table, label))):
         return "", []
-    others = names.BESIDE | set(names.WRONG)
-    able = [c for c in table.flat(left) if c not in (*label, *one) and not parts(c) & others]
+    able = [c for c in table.flat(left) if c not in (*label, *one) and not parts(c) & names.BESIDE]
+    able = [c for c in able if parts(c) & names.JUDGED or not parts(c) & names.WRONGED]
     able = [c for c in able if bare(c) not in (*names.LABELS, *names.CORRECT, names.MARK)]
     return one[0], [c for c in able if names.right_of(c, _class_words(table, [c]))]
 
@@ -242,11 +245,6 @@ def _named_label(table: Table, label: list[str]) -> list[str]:
     label = table.blocks.get(label[0], label) if len(label) == 1 else label
     for name in label:
         table.demand(name, "; name one with --label")
-        if bare(name) in names.WRONG and _is_mark(table[name]):
-            raise ValueError(
-                f"{name!r} says which rows are wrong: write it the other way round, as a column "
-                f"'correct'"
-            )
     return label
 
 
@@ -280,7 +278,13 @@ def _with_label(
     open_ = len(scores) == 1 and options.positive is None
     answers = options.kind == "confidence" or options.predicted is not None or (mark and open_)
     right = names.right_of(label[0], _class_words(table, label))
-    if open_ and not answers and right:
+    wrong = right is not None and right.casefold() in names.NEGATIVE  # 0 of judge_wrong
+    if wrong and len(scores) > 1 and (answers or bare(label[0]) in names.WRONG):
+        raise ValueError(
+            f"{label[0]!r} says which rows are wrong: write it the other way round, as a column "
+            f"'correct'"
+        )
+    if right and open_ and options.predicted is None and (wrong or not answers):
         raise guesses.right_or_event(table, label, scores[0], right, options)
     if answers:
         return Roles(label, scores, options.predicted, True)
@@ -476,7 +480,7 @@ def _of_one(
     labels = (words == positive).to_numpy().astype(np.int64)
     if kind == "probs" and options.positive is None:
         checks.below_half(scores, labels, table, roles, positive, options, surely=bool(after))
-        if options.kind is None:
+        if options.kind is None and not table.signed(roles.scores):
             score_kinds.demand_scale(scores, labels, column)
     checks.direction(scores, labels, table, roles, positive, kind, options)
     ones, zeros = scores[labels == 1], scores[labels == 0]

@@ -324,17 +324,26 @@ def right_or_event(
     both: dict[str, Any] = {"label": label, "scores": [score]}
     right = both | {"kind": "confidence"} | ({"scale": 100.0} if options.kind == "percent" else {})
     words, sure = f"{label[0]!r} says which answers are right", bool(parts(score) & names.SURE)
-    ways = [(words, right)]
-    if said.casefold() not in names.POSITIVE:  # a letter
+    ways, event, rest = [(words, right)], said, sorted(set(words_of(table, label).dropna()))
+    if said.casefold() in names.NEGATIVE:  # the label says what is wrong
+        event = next(v for v in rest if v.casefold() in names.POSITIVE)
+        words, right = f"{label[0]!r} says which answers are wrong", right | {"positive": said}
+        rest = [v for v in rest if v not in (said, event)]
+        why = f"{label[0]!r} may say which answers are wrong: --kind confidence --positive {said}"
+    elif said.casefold() not in names.POSITIVE:  # a letter
         words, right = f"{words} by {said}", right | {"positive": said}
-        rest = [v for v in set(words_of(table, label).dropna()) if v.casefold() == "c"]
-        ways = [(f"{words}, and C counts as wrong" if rest else words, right)]
-        left_out = {"missing": "".join(rest), "drop_missing": True}
-        ways += [(f"{words}, and C, not attempted, is left out", right | left_out)] if rest else []
+        rest = [v for v in rest if v.casefold() == "c"]
         why += f", or in Python: table['correct'] = table[{label[0]!r}] == {said!r}"
+    if "positive" in right:
+        ways = [(f"{words}, and {rest[0]} counts as wrong" if rest else words, right)]
+        left_out = {"missing": "".join(rest), "drop_missing": True}
+        ways += [(f"{words}, and {rest[0]} is left out", right | left_out)] if rest else []
         sure = sure and not rest
-    if not (parts(score) & names.SURE and said.casefold() in (*names.RIGHT, "a")):
-        ways.insert(0, (f"{score!r} is the probability of {said!r}", both | {"positive": said}))
+    certain = event != said or said.casefold() in (*names.RIGHT, "a")
+    if not (parts(score) & names.SURE and certain):
+        likely = event != said and names.area(table[score], words_of(table, label) == event)[1] > 0
+        way = (f"{score!r} is the probability of {event!r}", both | {"positive": event})
+        ways.insert(len(ways) if likely else 0, way)
     for column in decisions(table, label, [score])[:1]:
         ways.append((f"{score!r} is the confidence of {column!r}", both | {"predicted": column}))
     return Unclear(why, *ways, sure=sure)

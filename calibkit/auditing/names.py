@@ -34,6 +34,10 @@ CORRECT = _listed(
 )
 MARK = "score"  # of an answer, right or wrong, where it holds nothing but 0 and 1
 WRONG = ("wrong", "is_wrong", "incorrect", "is_incorrect", "error", "is_error", "mistake", "miss")
+WRONGED = _set(  # words of columns in which 1 and yes say that an answer is wrong
+    "wrong incorrect error mistake miss false fail failed hallucinated hallucination refuted "
+    "contradicted"
+)
 CONFIDENCES = _listed(
     """confidence conf certainty max_prob maxprob max_probability max_softmax msp confidence_score
     answer_confidence verbalized_confidence verbalised_confidence prediction_score
@@ -143,18 +147,25 @@ def mark_of(values: Iterable[str]) -> str | None:
 
 def right_of(label: str, values: Iterable[str]) -> str | None:
     """The one of some labels that says right: by words such as pass and fail, or where the column
-    is called so.
+    is called so, or after what is wrong.
 
     >>> right_of("y", ["pass", "fail"]), right_of("judge", ["yes", "no"])
     ('pass', 'yes')
     >>> right_of("grade", ["A", "B", "C"]), right_of("y", ["yes", "no"])
     ('A', None)
+    >>> right_of("judge_wrong", ["1", "0"]), right_of("grader_id", ["1", "0"])
+    ('0', None)
+    >>> right_of("pass_fail", ["1", "0"]), right_of("judge_not_wrong", ["1", "0"])
+    ('1', '1')
     """
     folded = {value.casefold(): value for value in values}
     if len(folded) > 3:
         return None
-    called, pairs = parts(label) & JUDGED, zip(POSITIVE, NEGATIVE, strict=True)
-    said = [yes for yes, no in pairs if {yes, no} <= set(folded) and (called or yes in RIGHT)]
+    named, pairs = parts(label), list(zip(POSITIVE, NEGATIVE, strict=True))
+    wrong = named & WRONGED and not named & {*POSITIVE, "not", "non", "free"}
+    called = (wrong or named & JUDGED) and not named & BESIDE
+    pairs = [pair for pair in pairs if set(pair) <= set(folded) and (called or pair[0] in RIGHT)]
+    said = [no if wrong and yes not in RIGHT else yes for yes, no in pairs]
     if called and {"a", "b"} <= set(folded) <= LETTERS:
         said.append("a")
     return folded[said[0]] if said else None

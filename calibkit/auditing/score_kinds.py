@@ -23,17 +23,25 @@ CALLED = {
 
 
 def decided(
-    matrix, found: Content, columns: list[str], options: Options, *, answers: bool
+    matrix, found: Content, columns: list[str], options: Options, *, answers: bool, signed: bool
 ) -> tuple[str, str]:
-    """The kind of scores, and what is to be said of it; raises `Unclear` where none is sure."""
+    """The kind of scores, and what is to be said of it; raises `Unclear` where none is sure.
+
+    signed: whether they bore signs of per cent, and are fractions by now.
+    """
     asked, of_answers = options.kind, options.kind == "confidence"
     if of_answers:  # what the scores are is not said
         asked = None
+    said = names.kind_of(columns)
+    if signed and options.scale is not None:
+        raise ValueError(f"{names.short(columns)} bears signs of per cent: leave --scale out")
+    if signed:
+        said, asked = None, "probs" if asked == "percent" else asked
     if matrix.shape[1] > 1:
-        kind = _many(matrix, found, columns, asked)
+        kind = _many(matrix, found, columns, said, asked)
     else:
         per_cent = {"scale": 100.0} if of_answers else {"kind": "percent"}
-        kind = _one(matrix, found, columns, asked, answers, per_cent)
+        kind = _one(matrix, found, columns, said, asked, answers, per_cent)
     note = f"divided by {options.scale:g}" if options.scale is not None else ""
     divided = ", divided by 100" if kind == "percent" else ""
     return kind, note or (f"taken as {CALLED[kind]}{divided}" if kind != "probs" else "")
@@ -48,9 +56,9 @@ def scaled(matrix, kind: str, single: bool):
     return np.clip(matrix, 0, 1) if kind == "probs" and single else matrix
 
 
-def _many(matrix, found: Content, columns: list[str], asked: str | None) -> str:
-    """The kind of K columns of scores."""
-    said, held, (least, most) = names.kind_of(columns), _held(found), found.ends
+def _many(matrix, found: Content, columns: list[str], said: str | None, asked: str | None) -> str:
+    """The kind of K columns of scores. said: the one that their names state."""
+    held, (least, most) = _held(found), found.ends
     text = (
         f"the scores {names.short(columns)} hold values from {found.low:.4g} to {found.high:.4g}, "
         f"sums of rows from {least:.4g} to {most:.4g}"
@@ -118,15 +126,15 @@ def _demand_whole(matrix, off: np.ndarray, share: float) -> None:
 
 
 def _one(
-    matrix, found: Content, columns: list[str], asked: str | None, answers: bool, per_cent: dict
-) -> str:
+    matrix, found: Content, columns: list[str], said: str | None, asked: str | None, answers: bool,
+    per_cent: dict,
+) -> str:  # fmt: skip
     """The kind of one column of scores. per_cent: the options that say so."""
     (column,), scores = columns, np.asarray(matrix, np.float64)[:, 0]
     low, high = found.low, found.high
     inside = low >= -ROUNDING and high <= 1 + ROUNDING
     fits = {"probs": inside, "percent": low >= 0 and high <= 100, "logits": True}
     fits |= {"logprobs": high <= 0}
-    said = names.kind_of(columns)
     if asked in (None, "probs") and (low < -1 or high > 100):
         _demand_whole(matrix, (scores < 0) | (scores > 1), 0.05)
     beyond = (scores < 0) | (scores > 100)

@@ -10,6 +10,7 @@ import io
 import json
 import re
 import warnings
+from collections import Counter
 from dataclasses import dataclass, field
 from numbers import Number
 from pathlib import Path
@@ -20,7 +21,7 @@ import pandas as pd
 
 from calibkit import validate
 from calibkit.auditing import names
-from calibkit.auditing.names import RECORD, SCORES, bare
+from calibkit.auditing.names import CONFIDENCES, CORRECT, RECORD, SCORES, bare
 from calibkit.auditing.questions import Unclear
 
 PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst")
@@ -38,7 +39,9 @@ SPACES = r"\s+"
 NUMBER = r"[-+]?[\d.,]*\d[\d.,]*([eE][-+]?\d+)?\s*%?"
 LAYOUT = ("columns", "encoding", "missing", "plain_quotes", "joined_lines")  # options
 MOSTLY = 0.9  # of the cells are numbers: then the others are missing ones
+MANY = 100_000  # numbers that tell whether all are whole
 MOST = 1000  # entries of a list that become columns of their own
+Keys = tuple[str, ...]  # of records within records, which a column is called after
 
 # what to type in Python where a file has another form
 CONVERTED = {
@@ -121,6 +124,10 @@ class Table:
             return self.entries[column]
         block, place = self._inside[column]
         return pd.Series(np.asarray(self.entries[block][:, place]), name=column)
+
+    def signed(self, columns: list[str]) -> bool:
+        """Whether all cells of some columns bore a sign of per cent: they are fractions now."""
+        return all("signed" in self[column].attrs for column in columns)
 
     def matrix(self, columns: list[str]) -> np.ndarray:
         """(n, K) the columns as numbers: a whole block as it is, perhaps a map on disk."""
@@ -372,29 +379,65 @@ def _nested(whole: dict) -> list[dict]:
 
 
 def _of_rows(rows: list[dict], name: str, options: Any) -> Table:
-    flat: list[dict[str, Any]] = [{} for _ in rows]
+    flat: list[dict[Keys, Any]] = [{} for _ in rows]
+    usual: set[Keys] = set()
     for row, found in zip(rows, flat, strict=True):
-        for key, value in row.items():
-            _flatten(value, str(key), found)
-    for key in {key: 0 for row in flat for key, cell in row.items() if isinstance(cell, dict)}:
-        cells = [row.get(key) for row in flat]
+        _flatten(row, (), found, usual)
+    for keys in {keys: 0 for row in flat for keys, cell in row.items() if isinstance(cell, dict)}:
+        cells = [row.get(keys) for row in flat]
         pairs: list[dict] = [cell if isinstance(cell, dict) else {} for cell in cells]
+        if all(bare(key) in RECORD for own in pairs for key in own):
+            usual.add(keys)
         flat = [
-            _with_pairs(row, key, own)
+            _with_pairs(row, keys, own)
             for row, own in zip(flat, _by_place(pairs) or pairs, strict=True)
         ]
-    names = list(dict.fromkeys(key for row in flat for key in row))
-    columns = {key: pd.Series([row.get(key) for row in flat], dtype=object) for key in names}
-    return of_frame(pd.DataFrame(columns), name, options, flat=True)
+    columns = _called(list(dict.fromkeys(keys for row in flat for keys in row)), usual)
+    _demand_different(list(columns.values()), name)
+    cells_of = {
+        called: pd.Series([row.get(keys) for row in flat], dtype=object)
+        for keys, called in columns.items()
+    }
+    return of_frame(pd.DataFrame(cells_of), name, options, flat=True)
 
 
-def _with_pairs(row: dict, name: str, pairs: dict) -> dict[str, Any]:
+def _called(columns: list[Keys], usual: set[Keys]) -> dict[Keys, str]:
+    """The names of columns: those of a record with a usual key go without its name.
+
+    It stays where two would be called alike, or another says the same of something else.
+
+    >>> list(_called([("id",), ("judge", "id"), ("judge", "acc")], {("judge",)}).values())
+    ['id', 'judge_id', 'judge_acc']
+    >>> list(_called([("judge_acc",), ("judge", "acc")], {("judge",)}).values())
+    ['judge_acc', 'judge.acc']
+    """
+    within = {
+        keys: next((keys[:k] for k in range(len(keys) - 1, 0, -1) if keys[:k] in usual), ())
+        for keys in columns
+    }
+    short = {keys: "_".join(keys[len(record) :]) for keys, record in within.items()}
+    whole = {keys: "_".join(keys) for keys in columns}
+    count = Counter(short.values())
+    met = {record for keys, record in within.items() if count[short[keys]] > 1}
+    for said in (CORRECT, CONFIDENCES):
+        ends = tuple(f"_{one}" for one in said)
+        alike = [
+            k for k, one in whole.items() if bare(one).endswith(ends) and bare(one) not in said
+        ]
+        beside = {within[keys] or keys for keys in alike}
+        own = {record for keys, record in within.items() if bare(short[keys]) in said}
+        met |= {record for record in own if beside - {record}}
+    named = {keys: whole[keys] if within[keys] in met else short[keys] for keys in columns}
+    count = Counter(named.values())
+    return {k: ".".join(k) if count[one] > 1 else one for k, one in named.items()}
+
+
+def _with_pairs(row: dict, keys: Keys, pairs: dict) -> dict[Keys, Any]:
     """A row with a cell of scores by their labels as cells of their own."""
-    own = not name or all(bare(key) in RECORD for key in pairs)
-    parted = {key if own else f"{name}_{key}": score for key, score in pairs.items()}
-    found: dict[str, Any] = {}
-    for key, cell in row.items():
-        found |= parted if key == name and isinstance(cell, dict) else {key: cell}
+    parted = {(*(keys if any(keys) else ()), str(key)): score for key, score in pairs.items()}
+    found: dict[Keys, Any] = {}
+    for own, cell in row.items():
+        found |= parted if own == keys and isinstance(cell, dict) else {own: cell}
     return found
 
 
@@ -417,30 +460,35 @@ def _by_place(rows: list[dict]) -> list[dict] | None:
     ]  # fmt: skip
 
 
-def _flatten(value: Any, name: str, found: dict[str, Any]) -> None:
-    """Records and lists as columns; lists of numbers, or of words, stay lists."""
+def _flatten(value: Any, keys: Keys, found: dict[Keys, Any], usual: set[Keys]) -> None:
+    """Records and lists as columns; lists of numbers, or of words, stay lists.
+
+    usual: the records that hold a usual key, which is added to.
+    """
     if isinstance(value, dict):
-        own = any(bare(key) in RECORD for key in value) and bare(name) not in SCORES
+        keys = keys if any(keys) else ()
+        if any(bare(key) in RECORD for key in value) and bare("_".join(keys)) not in SCORES:
+            usual.add(keys)
         for key, part in value.items():
-            _flatten(part, str(key) if own or not name else f"{name}_{key}", found)
+            _flatten(part, (*keys, str(key)), found, usual)
     elif isinstance(value, list | tuple | np.ndarray):
-        _flatten_list(list(value), name, found)
+        _flatten_list(list(value), keys, found, usual)
     else:
-        found[name] = value
+        found[keys] = value
 
 
-def _flatten_list(cells: list, name: str, found: dict[str, Any]) -> None:
+def _flatten_list(cells: list, keys: Keys, found: dict[Keys, Any], usual: set[Keys]) -> None:
     if not cells:
-        found[name] = None
+        found[keys] = None
     elif len(cells) == 1:
-        _flatten(cells[0], name, found)
+        _flatten(cells[0], keys, found, usual)
     elif _of_one_kind(cells):
-        found[name] = cells
+        found[keys] = cells
     elif all(isinstance(cell, dict) for cell in cells) and (pairs := _pairs(cells)):
-        found[name] = pairs
+        found[keys] = pairs
     elif len(cells) <= MOST:
         for place, cell in enumerate(cells):
-            _flatten(cell, f"{name}_{place}", found)
+            _flatten(cell, (*keys, str(place)), found, usual)
 
 
 def _of_one_kind(cells: list) -> bool:
@@ -455,11 +503,11 @@ def _pairs(cells: list[dict]) -> dict[str, float] | None:
     """Scores by their labels, from records such as {"label": "cat", "score": 0.9}."""
     pairs: dict[str, float] = {}
     for cell in cells:
-        flat: dict[str, Any] = {}
-        _flatten(cell, "", flat)
+        flat: dict[Keys, Any] = {}
+        _flatten(cell, (), flat, set())
         words = [value for value in flat.values() if isinstance(value, str)]
-        scores: dict[str, Any] = {k: v for k, v in flat.items() if isinstance(v, Number)}
-        usual = [v for k, v in scores.items() if bare(k) in (*SCORES, "mean")]
+        scores: dict[Keys, Any] = {k: v for k, v in flat.items() if isinstance(v, Number)}
+        usual = [v for k, v in scores.items() if bare("_".join(k)) in (*SCORES, "mean")]
         value = list(scores.values()) if len(scores) == 1 else usual
         if not words or len(value) != 1 or words[0] in pairs:
             return None
@@ -570,6 +618,8 @@ def _masked(series: pd.Series, missing: str | None) -> pd.Series:
     if percent.any() and not percent.all():
         return series  # of two units
     found, filled = numbers(series), series.notna().sum()
+    if percent.any():
+        found.attrs["signed"] = True
     if found.notna().sum() >= MOSTLY * filled:
         return found
     # fractions and one or two marks, such as the points that SAS writes
@@ -722,13 +772,16 @@ def of_arrays(held: dict[str, Any], name: str, options: Any) -> Table:
     held = {k: v[:, 0] if v.ndim == 2 and v.shape[1] == 1 else v for k, v in held.items()}
     rows = [len(array) for array in held.values() if array.ndim == 2]
     rows = rows or [len(array) for array in held.values() if array.ndim == 1]
+    n, scores = max(rows, default=0), [k for k, v in held.items() if v.ndim and _fractional(v)]
+    deep = [key for key in scores if held[key].ndim > 2]
+    if deep and not any(held[key].ndim < 3 and len(held[key]) == n for key in scores):
+        raise ValueError(_flattened(held, deep[0], name))
     if not rows or not all(array.dtype.kind in "iufbUSM" for array in held.values() if array.ndim):
         shapes = {name: array.shape for name, array in held.items()}
         raise ValueError(
             f"{name} holds arrays of the shapes {shapes}: it must hold floating scores (n, K) and "
             f"labels (n,), for example as 'logits' and 'labels'"
         )
-    n = max(rows)
     entries = {  # in the order of bytes of this machine, which pandas needs
         k: v if v.ndim == 2 else v.astype(v.dtype.newbyteorder("="))
         for k, v in held.items()
@@ -743,4 +796,49 @@ def of_arrays(held: dict[str, Any], name: str, options: Any) -> Table:
         if key != called or len(held[key]) != wide[0]
     }
     named = None if called is None else list(map(str, held[called]))
-    return Table(name, columns, class_names=named)
+    told = [f"{key!r} of the shape {held[key].shape} is left out" for key in deep]
+    return Table(name, columns, told, named)
+
+
+def _fractional(array: np.ndarray) -> bool:
+    return array.dtype.kind == "f" and bool((array.flat[:MANY] % 1 != 0).any())
+
+
+def _flattened(held: dict[str, np.ndarray], key: str, name: str) -> str:
+    """What is said of scores of more axes than two: their mean over members, or a row a place."""
+    scores, shape, lines = held[key], held[key].shape, []
+    logits = bool((scores < 0).any() or (scores > 1).any())
+
+    def probs(axis: int) -> str:
+        old, alone = f'held.pop("{key}")', axis == 0 or shape[axis] == 1
+        softmax = (
+            f"scipy.special.expit({old})" if alone else f"scipy.special.softmax({old}, {axis})"
+        )
+        return f'held["probs"] = {softmax if logits else old}'
+
+    for other, labels in held.items():
+        if labels.ndim == 1 and len(labels) in shape[:-1]:
+            rest = [k for k in range(len(shape) - 1) if k != shape.index(len(labels))]
+            axes = rest[0] if len(rest) == 1 else tuple(rest)
+            lines = [f"{probs(-1)}.mean({axes})  # over members"]
+        elif other != key and labels.ndim > 1 and len(labels) == len(scores):
+            axis = 0 if labels.shape == shape else -1 if labels.shape == shape[:-1] else 1
+            flat = f'held["{other}"] = held["{other}"].reshape(-1)  # a row a place'
+            if axis == 0:
+                lines = [f"{probs(0)}.reshape(-1)", flat]
+            elif labels.size * shape[axis] == scores.size:
+                rows = f'held["probs"] = numpy.moveaxis(held["probs"], {axis}, -1)'
+                lines = [probs(axis), f"{rows}.reshape(-1, {shape[axis]})", flat]
+    head = f"{name} holds {key!r} of the shape {shape}, but scores are (n, K), a row a sample"
+    if not lines:
+        shapes = {other: array.shape for other, array in held.items()}
+        return f"{head}, and labels (n,). Its arrays have the shapes {shapes}"
+    load, used = f'dict(numpy.load("{name}"))', ["numpy", *(["scipy.special"] if logits else [])]
+    if not name.lower().endswith(".npz"):
+        items = f'torch.load("{name}")'
+        pairs = f'f"arr_{{k}}": numpy.asarray(v) for k, v in enumerate({items})'
+        pairs = pairs if "arr_0" in held else f"k: numpy.asarray(v) for k, v in {items}.items()"
+        load, used = f"{{{pairs}}}", [*used, "torch"]
+    made = [*(f"import {one}" for one in used), f"held = {load}", *lines]
+    made += ['numpy.savez("predictions.npz", **held)']
+    return "\n  ".join([f"{head}; make them so, in Python with these lines:", *made])

@@ -103,7 +103,7 @@ TWO_MARKS = {"acc": RIGHT, "acc_norm": WRONG_WAY}
     ({"confidence": SAID, "correct": RIGHT, "score": F1}, "may be\n    confidence\n    score"),
     ({"confidence": SAID, "target": TARGET} | TWO_MARKS, "by\n    acc\n    acc_norm"),
     ({"confidence": SAID} | TWO_MARKS, "by\n    acc\n    acc_norm"),
-    ({"confidence": SAID, "wrong": WRONG_WAY}, "the other way round"),
+    ({"confidence": SAID, "wrong": WRONG_WAY}, "--kind confidence --positive 0"),
     ({"seq_prob": SAID, "accuracy": RIGHT}, "says which answers are right"),
     ({"confidence": ["90%", 0.9] * (N // 2), "correct": RIGHT}, "usual name for scores"),
     ({"confidence": SAID, "answer": TARGET, "prediction": PREDICTED}, "usual name for labels"),

@@ -575,10 +575,129 @@ def test_a_judge_has_a_command_where_the_answers_are_sentences(columns, tmp_path
     assert commands_of(tmp_path / "sentences.csv")[0] == pytest.approx(HITS.numbers())
 
 
-@pytest.mark.parametrize("called", ["judge_wrong", "grader_id"])
-def test_what_says_wrong_or_who_judged_is_no_judge(called, tmp_path):
+@pytest.mark.parametrize("called", ["error_code", "grader_id"])
+def test_an_error_or_who_judged_is_no_judge(called, tmp_path):
     csv(target=PLACES, response=HALF, confidence=TOP, **{called: Y})(tmp_path / "no.csv")
     assert f"--label {called}" not in question_of(tmp_path / "no.csv")
+
+
+@pytest.mark.parametrize(("called", "no", "beside"), [
+    ("judge_wrong", 0, {}), ("judge_wrong", 0, {"target": PLACES, "response": HALF}),
+    ("error", "no", {}), ("is_wrong", "False", {"grader_id": Y}), ("hallucinated", 0, {}),
+    ("answer_contradicted", 0, {}), ("judge_fail", "false", {}),
+])  # fmt: skip
+def test_what_says_wrong_has_a_command_that_reads_it_so(called, no, beside, tmp_path):
+    yes = {0: 1, "no": "yes", "False": "True", "false": "true"}[no]
+    csv(confidence=TOP, **beside, **{called: np.where(HITS.labels, no, yes)})(tmp_path / "w.csv")
+    found = commands_of(tmp_path / "w.csv")
+    assert found[0] == pytest.approx(HITS.numbers())
+    assert len(found) == 1 or beside
+    with pytest.raises(Question, match=f"--kind confidence --positive {no}"):
+        files.read(tmp_path / "w.csv", label=called, scores="confidence", kind="confidence")
+
+
+def test_what_is_neither_wrong_nor_right_is_left_out_or_counts_as_wrong(tmp_path):
+    wrong = np.where(ATTEMPTED, np.where(HITS.labels, "no", "yes"), "unclear")
+    csv(confidence=TOP, judge_wrong=wrong)(tmp_path / "unclear.csv")
+    truths = (
+        one(TOP[ATTEMPTED], HITS.labels[ATTEMPTED], True),
+        one(TOP, HITS.labels * ATTEMPTED, True),
+    )
+    found = commands_of(tmp_path / "unclear.csv")
+    assert found == [pytest.approx(truth.numbers()) for truth in truths]
+
+
+def test_what_fails_may_be_the_event_of_a_probability(tmp_path):
+    csv(failed=Y, prob=Q, hour=range(N))(tmp_path / "pumps.csv")
+    assert commands_of(tmp_path / "pumps.csv")[0] == pytest.approx(TWO.numbers())
+
+
+@pytest.mark.parametrize("columns", [
+    {"bad": np.where(Y, "J", "N")}, {"default": Y}, {"outcome": Y, "p_other": Q},
+])  # fmt: skip
+def test_signs_of_per_cent_settle_the_unit(columns, tmp_path):
+    path, cells = tmp_path / "signs.csv", [f"{100 * q!r} %" for q in map(float, Q)]
+    csv(**{"PD_in_%": cells}, **columns)(path)
+    asked = question_of(path)
+    assert "is called per cent" not in asked
+    options = {"label": next(iter(columns)), "scores": "PD_in_%"}
+    options |= {"positive": "J"} if "bad" in columns else {}
+    for kind in ("auto", "probs", "percent"):
+        found = files.read(path, kind=kind, **options)
+        assert numbers(*probabilities(found)) == pytest.approx(TWO.numbers())
+    with pytest.raises(ValueError, match="bears signs of per cent: leave --scale out"):
+        files.read(path, scale=100.0, **options)
+
+
+RECORDS = [
+    {"correct": bool(hit), "confidence": float(p), "judge": {"correct": bool(y), "confidence": q},
+     "human": {"correct": bool(hit)}}
+    for hit, p, y, q in zip(HITS.labels, TOP, Y, map(float, Q), strict=True)
+]  # fmt: skip
+
+
+def records(path, order, *keys, **renamed):
+    rows = [{renamed.get(key, key): row[key] for key in keys[::order]} for row in RECORDS]
+    jsonl(rows)(path)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_record_within_a_record_never_takes_the_place_of_a_column(order, tmp_path):
+    path = tmp_path / "nested.jsonl"
+    for keys in (("correct", "confidence", "judge"), ("human", "confidence")):
+        records(path, order, *keys)
+        found = files.read(path)
+        assert numbers(*probabilities(found)) == pytest.approx(HITS.numbers()), found.note
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize(("keys", "renamed", "called"), [
+    (("confidence", "human", "judge"), {}, ["human_correct", "judge_correct"]),
+    (("confidence", "correct", "human"), {"correct": "human_correct"},
+     ["human_correct", "human.correct"]),
+    (("confidence", "correct", "human"), {"correct": "old_correct"},
+     ["old_correct", "human_correct"]),
+    (("human", "judge"), {}, ["human_correct", "judge_correct", "judge_confidence"]),
+])  # fmt: skip
+def test_what_two_records_say_is_asked_about(order, keys, renamed, called, tmp_path):
+    records(tmp_path / "two.jsonl", order, *keys, **renamed)
+    asked = question_of(tmp_path / "two.jsonl")
+    assert all(f"\n  {name}: " in asked for name in called)
+
+
+APART = P3.min(1, keepdims=True) * [0.5, -0.5, 0]
+MEMBERS = np.stack([P3 - APART, P3, P3 + APART])
+FIELDS = P3.reshape(10, 16, 3), Y3.reshape(10, 16)
+
+
+@pytest.mark.parametrize(("name", "held"), [
+    ("a.npz", {"probs": MEMBERS, "labels": Y3}),
+    ("b.npz", {"probs": MEMBERS.swapaxes(0, 1), "labels": Y3}),
+    ("c.pt", {"logits": torch.tensor(MEMBERS).log(), "labels": torch.tensor(Y3)}),
+    ("d.pt", (torch.tensor(MEMBERS).log(), torch.tensor(Y3))),
+    ("e.npz", {"prob": FIELDS[0].swapaxes(1, 2), "labels": FIELDS[1]}),
+    ("f.npz", {"logits": np.log(FIELDS[0]), "labels": FIELDS[1]}),
+    ("g.npz", {"logits": np.log(FIELDS[0]).reshape(10, 4, 4, 3).transpose(0, 3, 1, 2),
+               "labels": Y3.reshape(10, 1, 4, 4)}),
+    ("h.npz", {"prob": Q.reshape(10, 1, 4, 4), "mask": Y.reshape(10, 1, 4, 4)}),
+])  # fmt: skip
+def test_scores_of_more_axes_have_lines_of_python(name, held, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    if name.endswith(".npz"):
+        np.savez(name, **held)
+    else:
+        torch.save(held, name)
+    with pytest.raises(ValueError, match=r"of the shape \(\d+, \d+, \d+") as refused:
+        files.read(Path(name))
+    exec("\n".join(line.strip() for line in str(refused.value).splitlines()[1:]), {})
+    found, _ = follow(Path("predictions.npz"))
+    truth = TWO if "mask" in held else THREE
+    assert numbers(*probabilities(found)) == pytest.approx(truth.numbers(), abs=1e-9)
+
+
+def test_an_array_of_more_axes_that_is_left_out_is_named(tmp_path):
+    np.savez(tmp_path / "more.npz", probs=P3, labels=Y3, images=np.full((N, 2, 2), 0.5))
+    assert "'images' of the shape (160, 2, 2) is left out" in files.read(tmp_path / "more.npz").note
 
 
 @pytest.mark.parametrize("form", ["records", "lists"])

@@ -11,7 +11,10 @@ const MOSTLY = 0.9; // of the cells are numbers: then the others are missing one
 export function tableOf({ names, rows, comma, lost }) {
   const missing = new Set(lost), pointed = (text) => (comma ? text.replace(/^(-?\d+),(\d+)/, "$1.$2") : text);
   const cells = (place) => rows.map((row) => (missing.has(row[place]) ? null : pointed(row[place])));
-  return new Table(names.map((name, place) => numbersOrWords(name, cells(place))), rows.length);
+  const columns = names.map((name, place) => ({ name, words: cells(place) }));
+  const record = columns.find(({ words }) => words.find((word) => word !== null)?.startsWith("{"));
+  if (record) unsure(`Column "${record.name}" holds records.`);
+  return new Table(columns.map(({ name, words }) => numbersOrWords(name, words)), rows.length);
 }
 
 // Texts such as 93 % as the numbers .93, other texts of numbers as these, the rest as it is; null is missing.

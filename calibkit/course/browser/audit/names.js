@@ -56,7 +56,8 @@ export function knownPositive(labels) {
 
 // Whether labels say right or wrong: by words such as pass and fail, or by the column's name.
 export function judged(name, labels) {
-  const low = new Set(labels.map(folded)), named = partsOf(name).some((part) => NAMES.JUDGED.includes(part));
+  const low = new Set(labels.map(folded)), said = [...NAMES.JUDGED, ...NAMES.WRONGED];
+  const named = partsOf(name).some((part) => said.includes(part));
   const letters = named && low.has("a") && low.has("b") && (low.size === 2 || low.has("c")); // of a grader
   return low.size <= 3 && (letters || POSITIVE.some((yes, place) => low.has(yes) && low.has(NAMES.NEGATIVE[place])
     && (named || NAMES.RIGHT.includes(yes))));
