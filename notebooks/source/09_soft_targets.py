@@ -17,8 +17,8 @@ explorers.stored("soft_label")
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# 95.5 %. **Label smoothing** takes a share alpha from the label and spreads it over all ten digits: the label keeps
-# 95 %, and gets back a tenth of the 5 %. Such a row of probabilities in place of a label is a **soft target**. A network that does what this loss asks
+# 95.5 % (the slider rounds to 96). **Label smoothing** takes a share alpha from the label and spreads it over all ten digits, the label
+# among them: of the 5 % it gets a tenth back. Such a row of probabilities in place of a label is a **soft target**. A network that does what this loss asks
 # for is never surer than 95.5 %.
 #
 # </details>

@@ -19,7 +19,7 @@ explorers.stored("note_length")
 #
 # </details>
 #
-# **Time.** 35 minutes; 45 more for the homework, which may be left out.
+# **Time.** 30 minutes; 45 more for the homework, which may be left out.
 #
 # **Needs.** [08 Temperature](08_temperature.ipynb).
 
@@ -147,7 +147,7 @@ print(f"{new.correct.double().mean():.1%} right, {new.confidence.mean():.1%} sur
 
 # %% [markdown]
 # The bag is right on about half of them, and no bag can do better. The words tell it the topics of a note, and so the pair of classes, but not which of the two: a note and the same note backwards have one bag, and the one is as likely under
-# "infection" as the other under "side effect". Yet its gap is 3 points: a small gap needs no order.
+# "infection" as the other under "side effect". Yet its gap is only 3 points: a network can have a small gap without reading the order.
 #
 # Three other networks look at the order: the *CNN* at three neighbouring words at a time, the *LSTM* from left to right, the *transformer* at
 # all words. **Your move:** shuffle the words of every test note. A network that keeps its answers has not read the order. Then reverse the notes.
@@ -251,7 +251,7 @@ for reader in shown:
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Still 9 points too sure on the shortest notes, and now 5 points not sure enough on the longest. In the report these cancel.
+# Still 9 points too sure on the shortest notes, and now more than 5 points not sure enough on the longest. In the report these cancel.
 #
 # </details>
 #
@@ -318,7 +318,7 @@ for longest in (lengths[0], lengths[-1]):
 # ## The answer
 #
 # **The report cannot say: Ben's program, a bag, never looks at the order, and its gap is 3 points. Shuffle the words: the bag keeps all its answers, the other three change
-# about half. And one temperature that is right over all notes left the CNN, which he took then, 9 points too sure on the shortest and 5 points not sure enough on the longest: look at each length.**
+# about half. And one temperature that is right over all notes left the CNN, which he took then, 9 points too sure on the shortest and more than 5 points not sure enough on the longest: look at each length.**
 #
 # ## Three things to take away
 #

@@ -23,7 +23,7 @@ explorers.stored("audit_power")
 #
 # </details>
 #
-# **Time.** 45 minutes; 40 more for the homework; 60 more for the project.
+# **Time.** 40 minutes; 40 more for the homework; 60 more for the project.
 #
 # **Needs.** [01 Reliability diagrams](01_reliability_diagrams.ipynb) and [08 Temperature](08_temperature.ipynb).
 
@@ -146,7 +146,7 @@ for letter in "ABCDEF":
           f"largest of a predicted digit {of_digit[k]:+6.1f} ({k})")
 
 # %% [markdown]
-# Of 20 groups of a calibrated model, one is expected beyond 2. So the audit divides 0.05 by the number of groups: with two scanners z must be beyond 2.2 (0.05 / 2), with ten digits beyond 2.8 (0.05 / 10).
+# Of 20 groups of a calibrated model, one is expected beyond 2. So the audit divides 0.05 by the number of groups: with two scanners z must be beyond 2.24 (0.05 / 2), with ten digits beyond 2.8 (0.05 / 10).
 #
 # ## 3. Which fault has which model?
 #
@@ -268,7 +268,7 @@ slider = explorers.Explorer(
 explorers.keep(slider, "audit_power")
 
 # %% [markdown]
-# In section 2 the 8 of the rare class has a z of -3.0, beyond 2.8: a printed report warns of it. But an *alarm* here comes from three checks together, and needs 3.1 (0.05 / 3 / 10).
+# In section 2 the 8 of the rare class has a z of -3.0, beyond 2.8: a printed report warns of it. But an *alarm* here is rarer than a warning: it comes from three checks together, and needs 3.1 (0.05 / 3 / 10).
 # So this file is one of the 40 of 100 without an alarm. Write beside "nothing found" *what would have been found*.
 #
 # ## 5. Ada, Ben, Eve, and you

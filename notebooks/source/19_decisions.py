@@ -76,7 +76,7 @@ _ = alt_text.note(ax, "Expected cost against q for c = 4: checking falls from 1 
 #
 # $$t = \frac{1}{1 + c}.$$
 #
-# For c = 1 this is 1/2. For c = 20 it is about 5 %: there 20 of 21 checks are in vain. The rule holds for the *true*
+# For c = 1 this is 1/2. For c = 20 it is about 5 %: of images with just this probability 20 of 21 checks are in vain. The rule holds for the *true*
 # probability q. A model says p, and you compare *p* with t.
 #
 # ## 2. Which errors cost something?

@@ -48,8 +48,8 @@ def test_a_changed_minute_is_written_into_heads_and_tables(monkeypatch):
     assert "**Time.** 31 minutes; 30 more for the homework" in changed["00_start_here.py"]
     assert "**Time.** 31 minutes; 30 more for the homework" in changed["00_start_here.ipynb"]
     assert "? | 31 + 30 |" in changed["the_course.md"]
-    assert "| 31 + 40 + 40 + 45 = 156 |" in changed["the_course.md"]
-    assert "| 00, 01, 08, 17 | 156 |" in changed["README.md"]
+    assert "| 31 + 40 + 40 + 40 = 151 |" in changed["the_course.md"]
+    assert "| 00, 01, 08, 17 | 151 |" in changed["README.md"]
     assert "(00_start_here.ipynb) (31 + 30)" in changed["class_guide.md"]
 
 
