@@ -3,9 +3,9 @@
 Names are compared by `names.bare`, labels and the classes in names of columns by `names.word`.
 Taken unasked are
 
-1. labels: the one column called as in `names.LABELS` that holds no fractions (one of `names.VAGUE`
-   beside no other column of two values), or several of 0 and 1 with one 1 in every row; or, of what
-   is right or wrong, the one called as in `names.CORRECT`;
+1. labels: the one column called as in `names.LABELS` that holds no fractions, or several of 0 and 1
+   with one 1 in every row, unless the scores fit it no better than by chance and another column
+   clearly; or, of what is right or wrong, the one called as in `names.CORRECT`;
 2. scores, a column for each class: called after all labels, beside nothing but words of
    `names.PARTS` (p_cat, P(cat)); a list in a cell or an array (n, K), of the classes 0 to K-1;
 3. scores, one column: called as in `names.SCORES`, or after the label that it is of; of answers
@@ -152,6 +152,7 @@ def _offers(table: Table, roles: Roles, options: Options) -> str:
             or column in decided
             or names.fractional(values)
             or listed
+            or table.words(column).equals(names.words_of(table, roles.label))
         ):
             continue
         count = values.nunique()
@@ -200,12 +201,13 @@ def roles_of(table: Table, options: Options) -> Roles:
             raise guesses.right_or_class(marks[0], found[0])
     if len(table.entries) == 2 and not named and len(table.blocks) == 1 and scores is None:
         named = [[c] for c in table.entries if c not in table.blocks and _is_label(table[c])]
-    if len(named) == 1 and bare(named[0][0]) in names.VAGUE:
-        named += [[c] for c in left if _may_be_meant(table, c, named[0][0])]
     try:
         if len(named) != 1:
             raise guesses.which_label(table, [own[0] for own in named], scores, options)
-        return _with_label(table, named[0], scores, options, marks)
+        roles = _with_label(table, named[0], scores, options, marks)
+        if not roles.answers:
+            guesses.demand_label(table, roles.label, roles.scores, options)
+        return roles
     except Unclear as asked:
         own = named[0] if len(named) == 1 else []
         score, judges = _judges(table, own, left, scores, options)
@@ -231,15 +233,6 @@ def _judges(
     return one[0], [c for c in able if names.right_of(c, _class_words(table, [c]))]
 
 
-def _may_be_meant(table: Table, column: str, label: str) -> bool:
-    """Whether a column of two values may hold the labels in place of one with a vague name."""
-    values, others = table[column], (*names.RECORD, *names.WRONG, *names.SCORES)
-    if column == label or bare(column) in others or names.decides(column):
-        return False
-    same = names.words(values).equals(names.words(table[label]))
-    return values.nunique() == 2 and _is_label(values) and not same
-
-
 def _named_label(table: Table, label: list[str]) -> list[str]:
     label = [",".join(label)] if ",".join(label) in table else label
     label = table.blocks.get(label[0], label) if len(label) == 1 else label
@@ -263,6 +256,8 @@ def _with_label(
         unsure = any(own in table.blocks.values() and not names.known(own) for own in found)
         able = [*found, *able] if unsure or not found else found
         if len(able) != 1:
+            if not mark:
+                guesses.demand_label(table, label, None, options)
             raise guesses.which_scores(table, label, able, options)
         scores = able[0]
     for option in ("predicted", "positive"):
@@ -344,7 +339,7 @@ def _is_mark(column: pd.Series) -> bool:
 
 def _class_words(table: Table, label: list[str]) -> set[str]:
     """The labels as words, without the number that stands for none."""
-    words = names.words_of(table, label).dropna()
+    words = names.words_of(table, label).dropna().unique()
     return set(words) - ({str(NO_LABEL)} if table[label[0]].dtype.kind in "iuf" else set())
 
 
@@ -429,7 +424,7 @@ def _of_classes(
     if unknown:
         asked = guesses.which_classes(words, classes, unknown, matrix, kind)
         mark = names.mark_of(set(words))
-        if words.nunique() == count + 1 or unknown == [mark]:
+        if words.nunique() == count + 1 or (unknown == [mark] and words.nunique() < count):
             asked = guesses.marked(asked, mark, matrix, {})
         raise asked
     labels = words.map(place).to_numpy(np.int64)

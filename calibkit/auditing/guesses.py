@@ -8,7 +8,7 @@ which label each of several columns stands for.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ import pandas as pd
 from scipy.optimize import linear_sum_assignment
 
 from calibkit.auditing import names
-from calibkit.auditing.names import bare, fractional, matrix_of, parts, short, word, words_of
+from calibkit.auditing.names import bare, fractional, parts, short, word, words_of
 from calibkit.auditing.questions import Options, Unclear, listed
 from calibkit.auditing.scores import double
 
@@ -38,7 +38,7 @@ class Fit(NamedTuple):
     order: tuple
     label: list[str]
     scores: list[str]
-    evidence: float  # in standard errors for one score, a share of hits for several
+    evidence: float  # in standard errors above chance
 
 
 def search(
@@ -48,9 +48,9 @@ def search(
     found = []
     for place, label in enumerate(labels):
         words = words_of(table, label)
-        values = sorted(set(words.dropna()))
+        values = sorted(set(words.dropna().unique()))
         able = [(0, own) for own in scores or []]
-        able = able or _sets(table, options.left(table, label), values)
+        able = able or _sets(table, options.left(table, label), {*values} - {names.mark_of(values)})
         tried = ((rank, own, _fit(table, label, own, words, values)) for rank, own in able)
         fits = [(rank, own, *fit) for rank, own, fit in tried if fit is not None]
         called = bare(label[0])
@@ -68,30 +68,47 @@ def search(
 def _fit(
     table: Any, label: list[str], own: list[str], words: pd.Series, values: list[str]
 ) -> tuple[float, bool] | None:
-    """How well labels and scores fit, and whether the labels follow from the scores."""
-    matrix, mark = matrix_of(table, own), names.mark_of(values)
+    """By how many standard errors labels and scores fit better than by chance, and whether the
+    labels follow from the scores."""
+    matrix, mark = table.matrix(own), names.mark_of(values)
     if mark and (len(own) == 1 or len(values) > len(own)):
         values = [value for value in values if value != mark]
         words = words.where(words != mark)
-    good = np.isfinite(matrix).all(1) & words.notna().to_numpy()
-    matrix, mine = matrix[good], words.to_numpy()[good]
-    if len(matrix) < 4 or len(values) < 2 or len(values) > len(own) > 1:
+    good = np.isfinite(matrix.sum(1, dtype=float)) & words.notna().to_numpy()
+    mine = words.to_numpy()[good]
+    if len(mine) < 4 or len(values) < 2 or len(values) > len(own) > 1:
         return None
     if len(own) > 1:
-        pairs = pd.crosstab(mine, matrix.argmax(1)).to_numpy()
-        hits = float(pairs[linear_sum_assignment(pairs, maximize=True)].sum() / len(mine))
-        return hits, hits == 1.0 and len(mine) >= names.FEW
+        return _hits(mine, matrix.argmax(1)[good], len(own))
+    score = np.asarray(matrix[good, 0], float)
     events = [names.words(table[c]).to_numpy()[good] == mine for c in decisions(table, label, own)]
-    right = values[1] if len(values) == 2 else names.right_of(label[0], values)
+    right = names.right_of(label[0], values) or (values[1] if len(values) == 2 else None)
     events += [mine == right] if right else []
-    if not events:
-        return None
-    areas = [names.area(matrix[:, 0], event) for event in events]
+    if not events or (right and len(mine) >= names.FEW and not np.ptp(score[mine == right])):
+        return None  # what is the same wherever an answer is right is a second mark of that
+    areas = [names.area(score, event) for event in events]
     follows = len(values) == 2 and areas[-1][0] in (0.0, 1.0) and len(mine) >= names.FEW
     return max(abs(z) for _, z in areas), follows
 
 
-def _sets(table: Any, left: list[str], values: list[str]) -> list[tuple[int, list[str]]]:
+def _hits(mine: np.ndarray, said: np.ndarray, count: int) -> tuple[float, bool]:
+    """By how many standard errors more often than by chance the largest of `count` scores says the
+    labels, in each half of the rows by the pairs of the other half; whether it always does."""
+    codes, values = pd.factorize(mine)
+    half = (np.random.default_rng(0).random(len(mine)) < 0.5).astype(int)
+    pairs = np.zeros((2, len(values), count))
+    np.add.at(pairs, (half, codes, said), 1)
+    hits = chance = 0.0
+    for own, other in (pairs, pairs[::-1]):
+        rows, columns = linear_sum_assignment(other, maximize=True)
+        hits += own[rows, columns].sum()
+        chance += (own.sum(1)[rows] * own.sum(0)[columns]).sum() / max(own.sum(), 1)
+    error, met = np.sqrt(max(chance * (1 - chance / len(mine)), 1)), pairs.sum(0) > 0
+    always = max(*met.sum(0), *met.sum(1)) == 1 and len(mine) >= names.FEW
+    return (hits - chance) / error, always
+
+
+def _sets(table: Any, left: list[str], values: Collection[str]) -> list[tuple[int, list[str]]]:
     """What may be scores: (rank, columns), several columns before one."""
     flat = table.flat(left)[:MOST_COLUMNS]
     found = [(0, own) for own in names.families(table, flat, values, strict=True)]
@@ -135,20 +152,56 @@ def truth(
     marks = {} if named or scores else _of_marks(table)
     if marks:
         return marks
-    limit = max(2, min(MOST_VALUES, len(table) // 4))
-    able = named or [
-        c for c in table.flat(options.left(table, scores or []))
-        if not parts(c) & names.BESIDE and not c.lower().endswith("id") and bare(c) != names.MARK
-        and not fractional(table[c]) and 2 <= table[c].nunique() <= limit
-    ]  # fmt: skip
+    able = named or _may_be_labels(table, options.left(table, scores or []))
     found = search(table, [[c] for c in able], [scores] if scores else None, options)
     if not found:
         return {"label": named[:1]} if named else {}
     if named:  # these are called so: by their names, where they say anything of the scores
-        clear = [fit for fit in found if len(fit.scores) > 1 or fit.evidence > CLEARLY]
+        clear = [fit for fit in found if fit.evidence > CLEARLY]
         best = min(clear or found, key=lambda fit: (fit.follows, fit.order[2], fit.order))
         return {"label": best.label}
     return {} if found[0].follows else {"label": found[0].label}  # nothing but predictions
+
+
+def _may_be_labels(table: Any, columns: list[str]) -> list[str]:
+    limit = max(2, min(MOST_VALUES, len(table) // 4))
+    return [
+        c for c in table.flat(columns)
+        if not parts(c) & names.BESIDE and not c.lower().endswith("id") and bare(c) != names.MARK
+        and not fractional(table[c]) and 2 <= table[c].nunique() <= limit
+    ]  # fmt: skip
+
+
+def demand_label(table: Any, label: list[str], scores: list[str] | None, options: Options) -> None:
+    """Ask where scores fit their labels no better than by chance, and another column clearly."""
+    others = (*names.RECORD, *names.WRONG, *names.SCORES)
+    left = table.flat(options.left(table, [*label, *(scores or [])]))
+    left = [c for c in left if bare(c) not in others and not names.decides(c)]
+    if options.label is not None or not left:
+        return
+    sets = [scores] if scores else None
+    mine = max((fit.evidence for fit in search(table, [label], sets, options)), default=0.0)
+    if mine >= CLEARLY or (sets and _agrees(table, label, *sets)):
+        return
+    found = search(table, [[c] for c in _may_be_labels(table, left)], sets, options)
+    fits = sorted((fit.evidence, fit.label[0]) for fit in found if not fit.follows)
+    better = [name for evidence, name in fits if evidence >= mine + CLEARLY]
+    if better:
+        ways = [(f"{c!r} holds the labels", {"label": [c]}) for c in dict.fromkeys(better)]
+        raise Unclear(
+            f"the scores fit {short(label)!r} no better than by chance, but {better[-1]!r} "
+            f"clearly: say which of them holds the labels, --label",
+            (f"{short(label)!r} holds the labels", {"label": label}), *ways, sure=False,
+        )  # fmt: skip
+
+
+def _agrees(table: Any, label: list[str], scores: list[str]) -> bool:
+    """Whether the largest score says the labels, by the names of the columns."""
+    words, matrix = words_of(table, label), table.matrix(scores)
+    good = words.notna().to_numpy() & np.isfinite(matrix.sum(1, dtype=float))
+    own = np.array(names.classes_of(table, scores, set(words[good])), object)
+    said = pd.Series(own[matrix.argmax(1)], words.index)
+    return len(scores) > 1 and bool(good.any()) and _agree(words[good], said[good])
 
 
 def _of_marks(table: Any) -> dict[str, Any]:
@@ -184,6 +237,11 @@ def which_scores(table: Any, label: list[str], able: list[list[str]], options: O
         why = "no column has a usual name for scores: say --scores COLUMN, or a column for each "
         why += "class, in their order"
     if not found:
+        blocks = [own for own in table.arrays(table.columns) if len(own) > 1]
+        best = [own[0] for own in blocks if (np.diff(table.matrix(own), axis=1) <= 0).all()]
+        said = decisions(table, label, best[:1])
+        if said and best:
+            return Unclear(why, scores=best[:1], predicted=said[0])
         several = typed.items() if unsure else ()
         return Unclear(why, *((f"the scores are {words}", how) for words, how in several))
     own = found[0].scores
@@ -209,12 +267,12 @@ def decisions(table: Any, label: list[str], scores: list[str]) -> list[str]:
     if len(label) > 1:
         return []
     words = words_of(table, label)
-    values, found = set(words.dropna()), []
+    values, found = set(words.dropna().unique()), []
     for place, column in enumerate(table.columns):
         if column in (*label, *scores) or fractional(table[column]):
             continue
         own = words_of(table, [column])
-        said = set(own.dropna())
+        said = set(own.dropna().unique())
         called = names.decides(column) and not parts(column) & names.BESIDE
         same = 1 < len(said) <= len(values) + 1 and len(said & values) >= min(2, len(values))
         so_called = (called or parts(column) & {"label", "class"}) and len(said) == len(values) > 1
@@ -242,7 +300,7 @@ def of_what(
     options that are said as well.
     """
     words, own = words_of(table, label), np.asarray(table[score], float)
-    values, able = sorted(set(words.dropna())), decisions(table, label, [score])
+    values, able = sorted(set(words.dropna().unique())), decisions(table, label, [score])
     why += f": of which of them is {score!r}? Say it with --positive, or with --predicted COLUMN "
     why += "if it is the confidence of a prediction"
     mark = names.mark_of(values) if len(values) == 3 and not event else None
@@ -273,7 +331,7 @@ def meaning(table: Any, score: str, label: list[str], able: list[str]) -> dict[s
     Of two classes none is predicted with less than one half.
     """
     words, own = words_of(table, label), np.asarray(table[score], float)
-    values, good = sorted(set(words.dropna())), np.isfinite(own) & words.notna().to_numpy()
+    values, good = sorted(set(words.dropna().unique())), np.isfinite(own) & words.notna().to_numpy()
     predicted = {"predicted": able[0]} if able else {}
     if len(values) > 2:
         return predicted
@@ -442,4 +500,5 @@ def likeliest(words: pd.Series, own: list[str], matrix: Any, kind: str) -> list[
     order = list(own)
     for row, column in zip(*linear_sum_assignment(costs), strict=True):
         order[column] = values[row]
-    return order if len(set(order)) == count else None
+    mixed = any(map(names.is_whole, order)) and not all(map(names.is_whole, order))
+    return order if len(set(order)) == count and not (mixed and len(values) < count) else None

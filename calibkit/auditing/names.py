@@ -27,7 +27,6 @@ LABELS = _listed(  # the likelier first
     y_test gt gt_label actual observed obs target targets label labels label_ids y outcome class
     """
 )
-VAGUE = ("y", "class")  # labels, or a coordinate, a product's class: not unasked beside two values
 CORRECT = _listed(
     """correct is_correct iscorrect hit right is_right exact_match acc acc_norm quasi_exact_match
     """
@@ -386,7 +385,8 @@ def neighbours(table: Any, own: list[str]) -> list[str]:
 
 
 def alike(columns: list[str], *, whole: bool = False) -> list[list[str]]:
-    """Columns whose names are alike but for one word; if none are and `whole`, all of them."""
+    """Columns whose names are alike but for one word, or begin with the same; if none are and
+    `whole`, all of them."""
     groups: dict[tuple, list[str]] = {}
     for column in columns:
         words = re.split(r"([^\W_]+)", column)
@@ -396,6 +396,7 @@ def alike(columns: list[str], *, whole: bool = False) -> list[list[str]]:
         for place in range(1, len(words), 2):
             if words[place]:
                 groups.setdefault((place, *words[:place], *words[place + 1 :]), []).append(column)
+        groups.setdefault((words[0], *words[1:2]), []).append(column)
     sets = [own for own in groups.values() if len(own) > 1]
     return sets or ([columns] if whole and len(columns) > 1 else [])
 

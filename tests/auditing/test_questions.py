@@ -122,6 +122,7 @@ TOOLS = {  # as the table of `notebooks/audit_a_file.md`
     "open_answers.jsonl": (jsonl(map(spoken, range(N))), SPOKEN),
 }  # fmt: skip
 TENTHS = (10 * TOP).round()
+BATTLE, RANKS = ["model_a", "model_b", "tie"], np.argsort(-P3)[:, :2]
 FORMS = TOOLS | {
     "minus_bare.csv": (csv(y_true=Y3 - 1, **scores(names=["-1", "0", "1"])), THREE),
     "onehot.csv": (csv(**scores("y_", np.eye(3, dtype=int)[Y3]), **scores("p_")), THREE),
@@ -146,6 +147,13 @@ FORMS = TOOLS | {
     "lists.json": (text(json.dumps(PAIRS)), TWO),
     "printed.csv": (csv(label=Y3, probs=[str([np.float64(x) for x in p]) for p in P3]), THREE),
     "lone_marks.tsv": (text(lone_marks()), TWO),
+    "arena.csv": (csv(**scores("winner_", np.eye(3, dtype=int)[Y3], BATTLE),
+                      **scores("pred_", P3[:, [2, 0, 1]], np.roll(BATTLE, 1))), THREE),
+    "from_minus_1.csv": (csv(label=Y3 - 1, **scores("prob_", names="012")), THREE),
+    "second_mark.csv": (csv(avg_logprob=np.log(TOP), exact_match=HITS.labels,
+                            f1=np.where(HITS.labels, 1, Q / 2)), HITS),
+    "two_best.npz": (lambda path: np.savez(
+        path, topk_scores=np.take_along_axis(P3, RANKS, 1), topk_labels=RANKS, targets=Y3), HITS),
     "gbk.csv": (text("\n".join(["编号,标签,概率", *(f"{k},{y},{q!r}" for k, (y, q) in
                                                  enumerate(PAIRS))]), "gb18030"), TWO),
 }  # fmt: skip
@@ -355,8 +363,6 @@ def test_votes_are_scores_though_they_are_whole(tmp_path):
     ({"credit": np.where(Y, "good", "bad"), "p": Q}, TWO, "--positive bad --columns-as-named"),
     ({"outcome": np.where(Y, "Ausfall", "kein Ausfall"), "pd": Q}, TWO,
      "--positive 'kein Ausfall'"),
-    ({"class": np.arange(N) // 3 % 2, "prob": Q, "charged_off": Y}, TWO, "--label charged_off"),
-    ({"x": np.arange(N), "y": np.arange(N) % 7, "prob": Q, "tumor": Y}, TWO, "--label tumor"),
     (dict(label=Y3, **scores(names=CODES)), THREE, "--classes 0,1,2"),
     (dict(dx=np.array(["NV", "BCC", "AK"])[Y3], **scores(names=CODES)), THREE,
      "--classes NV,BCC,AK"),
@@ -370,6 +376,38 @@ def test_each_reading_has_a_line_to_copy(columns, truth, words, tmp_path):
     assert words in asked
     found, _ = follow(tmp_path / "asked.csv")
     assert numbers(*probabilities(found)) == pytest.approx(truth.numbers(), abs=1e-9)
+
+
+VIEWS = np.array(["CC", "MLO"])[np.arange(N) // 2 % 2]
+
+
+@pytest.mark.parametrize(("columns", "truth", "label"), [
+    (dict(**{"class": Y3[::-1]}, diagnosis=Y3, **scores("p_", names="012")), THREE, "diagnosis"),
+    (dict(**scores("class_", names="012"), birads=Y3 + 1, **{"class": VIEWS}), THREE, "birads"),
+    ({"target": Y[::-1], "pd": Q, "default": Y}, TWO, "default"),
+    ({"class": np.arange(N) // 3 % 2, "prob": Q, "charged_off": Y}, TWO, "charged_off"),
+    ({"x": np.arange(N), "y": np.arange(N) % 7, "prob": Q, "tumor": Y}, TWO, "tumor"),
+    (dict(**scores("logit_", Z, "012"), reader_1=(Y3 + (Q > 0.6)) % 3,
+          consensus=np.where(LOST, -999, Y3)), Truth(P3[~LOST], Y3[~LOST]), "consensus"),
+])  # fmt: skip
+def test_labels_are_what_the_scores_fit(columns, truth, label, tmp_path):
+    csv(**columns)(tmp_path / "asked.csv")
+    first, *_ = commands_of(tmp_path / "asked.csv")
+    assert first == pytest.approx(truth.numbers(), abs=1e-9)
+    asked = question_of(tmp_path / "asked.csv")
+    assert f"--label {label}" in re.findall(r"calibkit audit .*", asked)[0]
+    assert "--classes CC" not in asked
+
+
+@pytest.mark.parametrize("columns", [
+    dict(y=Y3, grade=BEST + (Q > 0.9), **scores("p_", names="012")),  # of another model
+    {"class": Y, "prob": Q, "is_fraud": (Q + Y > 0.9).astype(int)},
+    {"label": Y[::-1], "prob": Q},  # a bad model
+    {"label": Y[::-1], "prob": Q, "sex": VIEWS},
+])  # fmt: skip
+def test_labels_that_fit_or_that_are_alone_are_read_at_once(columns, tmp_path):
+    csv(**columns)(tmp_path / "read.csv")
+    assert files.read(tmp_path / "read.csv").note.startswith(f"labels from {next(iter(columns))!r}")
 
 
 def test_decisions_beside_y_are_scores_and_no_labels(tmp_path):
@@ -412,9 +450,10 @@ SORTS = np.array(["retail", "SME", "card"])[np.arange(N) % 3]
     ("age_band", SORTS, "--groups age_band judges each age_band"),
     ("age", 20 + np.arange(N) // 4, ""),
     ("prediction", DECIDED, ""),
+    ("F_BAD", Y, ""),
 ])  # fmt: skip
 def test_groups_and_clusters_are_offered(column, values, offered, tmp_path):
-    beside = {"resps_1_1": 1 - DECIDED} if column == "resps_0_1" else {}
+    beside = {"resps_0_1": {"resps_1_1": 1 - DECIDED}, "F_BAD": {"I_BAD": DECIDED}}.get(column, {})
     csv(**{column: values}, **beside, label=Y, p=Q)(tmp_path / "rows.csv")
     assert files.read(tmp_path / "rows.csv").offers == offered
 

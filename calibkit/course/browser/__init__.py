@@ -22,9 +22,7 @@ from calibkit.lab.data.handwriting import BRIGHTEST, all_digits
 
 HERE = Path(__file__).parent
 LESSON_ON_AUDITS = "17"
-SETS = (  # lists of names that the page takes from the command's
-    *("LABELS", "VAGUE", "CORRECT", "WRONG", "CONFIDENCES", "SCORES", "PARTS", "JUDGED", "WRONGED"),
-)
+SETS = ("LABELS", "CORRECT", "WRONG", "CONFIDENCES", "SCORES", "PARTS", "JUDGED", "WRONGED")
 IMPORT = re.compile(r'^import\s*\{(?P<names>[^}]*)\}\s*from\s*"(?P<file>[^"]+)";[^\n]*\n', re.M)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class)\b)", re.M)
 EXPORTED = re.compile(r"^export (?:async )?(?:function|const|class) (\w+)", re.M)

@@ -6,9 +6,19 @@ import { unsure } from "./refusals.js";
 const FEW = 20, MANY = 30; // rows
 const POINTS = 0.05; // by which another order must be better
 const ABSENT = 0.2; // of the rows are predicted as classes that no label names
-const BELOW = 2; // standard errors of an area under the ROC curve
+const BELOW = 2, CLEARLY = 3; // standard errors of an area under the ROC curve
 
 const found = (what) => unsure(`${what}. The command says more of it, and asks.`);
+
+// Whether scores fit the labels better than by chance. scores: n rows of `classes` numbers, of one class
+// those of the label 1; labels: places.
+export function fits(scores, labels, classes) {
+  if (classes === 1) return Math.abs(areaOf(scores, labels).z) >= CLEARLY;
+  const n = labels.length, said = largest(scores, n, classes), counts = [new Float64Array(classes), new Float64Array(classes)];
+  [labels, said].forEach((places, k) => places.forEach((place) => { counts[k][place] += 1 / n; }));
+  const chance = counts[0].reduce((sum, share, k) => sum + share * counts[1][k], 0);
+  return said.filter((place, row) => place === labels[row]).length / n - chance > 4 * Math.sqrt((chance * (1 - chance)) / n);
+}
 
 // scores: n rows of `classes` numbers; labels: places.
 export function checkClasses(scores, labels, classes) {

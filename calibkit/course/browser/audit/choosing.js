@@ -1,11 +1,12 @@
 // Which columns are labels and scores: what the convention takes unasked, and not all of that. What
 // is not clear is asked, with three lists. As calibkit.auditing.columns.
-import { CONFIDENCE_NAMES, CORRECT_NAMES, LABEL_NAMES, SCORE_NAMES, VAGUE_NAMES, WRONG_NAMES } from "./names.js";
+import { CONFIDENCE_NAMES, CORRECT_NAMES, LABEL_NAMES, SCORE_NAMES, WRONG_NAMES } from "./names.js";
 import { ask, unsure } from "./refusals.js";
 import { bare, isMark, isOfParts, judged, wordsIn } from "./names.js";
 import { holdsBinary, holdsFractions, isNumber } from "./table.js";
 import { quoted } from "./python_words.js";
 
+const MOST_VALUES = 50; // of a column that may be labels
 const WHICH = "Which columns hold the scores: one for each class, or one, and of which class?";
 
 // -> { label, scores, classes, answers }; classes: the labels that the columns are called after.
@@ -43,10 +44,17 @@ function labelAmong(table, groups) {
   const free = table.names.filter((name) => name !== groups && !holdsFractions(table.of(name)));
   const [named, marks] = [LABEL_NAMES, CORRECT_NAMES].map((own) => free.filter((name) => own.has(bare(name))));
   const [one, ...more] = [...named, ...marks];
-  // a coordinate, a product's class: not unasked beside a column of two values
-  const vague = VAGUE_NAMES.has(bare(one ?? "")) && free.some((name) => name !== one && !SCORE_NAMES.has(bare(name))
-    && new Set(wordsIn(table.of(name))).size === 2);
-  return one && !more.length && !vague ? one : ask("Which column holds the labels?", {}, "label", "scores", "positive");
+  return one && !more.length ? one : askLabel();
+}
+
+const askLabel = () => ask("Which column holds the labels?", {}, "label", "scores", "positive");
+
+// Of scores that fit their labels no better than by chance: asks where another column may hold the labels.
+export function demandLabel(others, groups) {
+  const values = (column) => new Set(column.filled().map((row) => column.text(row))).size;
+  const maybe = (column) => column.name !== groups && !SCORE_NAMES.has(bare(column.name)) && !holdsFractions(column)
+    && values(column) > 1 && values(column) <= MOST_VALUES;
+  if (others.some(maybe)) askLabel();
 }
 
 // Whether a column is called as scores are, alone or with a label.

@@ -4,7 +4,6 @@ import { unsure } from "./refusals.js";
 
 const setOf = (list) => new Set(NAMES[list]); // NAMES stands before the script: see browser.audit
 export const LABEL_NAMES = setOf("LABELS");
-export const VAGUE_NAMES = setOf("VAGUE");
 export const CORRECT_NAMES = setOf("CORRECT");
 export const WRONG_NAMES = setOf("WRONG");
 export const CONFIDENCE_NAMES = setOf("CONFIDENCES");

@@ -6,9 +6,9 @@
 // "logits", or "confidence" of what a row predicts. rows: the places of the rows in the file.
 import { POSITIVE, eventFirst, knownPositive, shortList, statedKind, wordsIn } from "./names.js";
 import { ask, refuse, unsure } from "./refusals.js";
-import { checkClasses, checkOne } from "./checks.js";
+import { checkClasses, checkOne, fits } from "./checks.js";
 import { contentOf, sumsTo } from "./content.js";
-import { chosen } from "./choosing.js";
+import { chosen, demandLabel } from "./choosing.js";
 import { grouped, inOrder, quoted } from "./python_words.js";
 
 const KIND_WORDS = { logits: "logits", percent: "per cent, divided by 100" };
@@ -25,6 +25,7 @@ export function read(table, asked) {
   const others = part.columns.filter(({ name }) => !found.scores.includes(name) && name !== found.label);
   const of = found.answers ? ofAnswers(words) : lonely ? ofOne(words, scores, others, asked)
     : ofClasses(words, found.classes, scores);
+  if (asked.label === null && !found.answers && !fits(scores, of.labels, columns.length)) demandLabel(others, asked.groups);
   const lost = table.length - n;
   const told = [toldOf(table, found, asked), lost ? `${lost} of ${table.length} rows left out` : "",
     scored === "probs" ? "" : `taken as ${KIND_WORDS[scored]}`, of.told];
