@@ -133,17 +133,32 @@ def test_nothing_is_advised_that_raises_the_ece_by_a_point():
         assert ("rises" in advice.words) == (rise > 0)
 
 
-@pytest.mark.parametrize(("low", "verdict"), [(0.955, "no need"), (1.001, "use")])
-def test_a_temperature_whose_interval_holds_1_is_not_advised(low, verdict):
+@pytest.mark.parametrize(
+    ("low", "high", "holds"),
+    [
+        (0.955, 1.032, True),
+        (1, 1.032, True),
+        (0.955, 1, True),
+        (1.001, 1.032, False),
+        (0.9, 0.999, False),
+    ],
+)
+def test_a_temperature_whose_interval_holds_1_is_not_advised(low, high, holds):
     gains = {"nll": Estimate(-2e-4, -3e-4, -1e-4), "brier": Estimate(0.0, -1.0, 1.0)}
-    if verdict == "no need":  # nor is a loss that is clear and tiny a reason to suspect the data
+    if holds:  # nor is a loss that is clear and tiny a reason to suspect the data
         gains["brier"] = Estimate(2e-4, 1e-4, 3e-4)
-    cooling = Cooling(torch.ones(2), (1.01,), low, 1.032, True, ())
+    cooling = Cooling(torch.ones(2), (1.01,), low, high, True, ())
     scores, _ = scores_of([[2.0, 0.0], [0.0, 1.0]], "logits")
     rises = [Rise("the ECE", -0.001, -1.0)]
     advice = advise(cooling, gains, rises, Estimate(0.1, 0.05, 0.2), scores, Form())
-    assert (advice.verdict, bool(advice.line)) == (verdict, verdict == "use")
-    assert ("Its interval, 0.955 to 1.032, holds 1" in advice.words) == (verdict == "no need")
+    assert (advice.verdict, bool(advice.line)) == ("no need" if holds else "use", not holds)
+    assert (f"Its interval, {low:.3f} to {high:.3f}, holds 1" in advice.words) == holds
+
+
+def test_a_bin_of_thirty_is_not_thin():
+    sure = np.repeat([0.55, 0.75, 0.95], [29, 30, 1000])
+    found = calibkit.audit(probs=np.stack([sure, 1 - sure], 1), labels=np.arange(1059) % 2)
+    assert warned(found, "too few samples a bin: 1 of 3 filled bins hold fewer than 30")
 
 
 def test_a_likelihood_that_loses_is_a_harm():

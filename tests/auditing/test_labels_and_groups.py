@@ -26,6 +26,14 @@ def test_copies_are_noticed_and_would_turn_luck_into_a_finding():
     assert not warned(once, "repeat an earlier row")
 
 
+def test_a_hundredth_of_the_rows_may_repeat_others_without_a_word():
+    z, labels = drawn(1000, 3, truth=0.75)
+    for again in (9, 12):
+        rows = torch.cat([torch.arange(1000), torch.arange(again)])
+        found = calibkit.audit(z[rows] / 4, labels[rows])
+        assert bool(warned(found, "repeat an earlier row")) == (again == 12)
+
+
 def test_clusters_give_what_the_rows_gave_before_they_were_copied():
     once = calibkit.audit(Z, LABELS)
     often = calibkit.audit(Z[COPY], LABELS[COPY], clusters=COPY)
