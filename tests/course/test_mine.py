@@ -66,7 +66,8 @@ def test_what_is_read_again_returns_what_the_course_does(folder, name):
         f"from calibkit.course.check import {name} as of_course\n"
         f"def {name}(*arguments):\n"
         "    right = of_course.reference(*arguments)\n"
-        "    return right.detach().tolist() if hasattr(right, 'tolist') else right\n"
+        "    return right.detach().tolist() if hasattr(right, 'tolist') else right\n",
+        encoding="utf-8",
     )
     mine_too = getattr(mine, name)
     for case in list(exercise.inputs.values())[:3]:
