@@ -125,7 +125,7 @@ CURVES = {
     "for a while and still be above that.": _against_the_last,
     "you keep an epoch that is better than the one before. Compare it with the lowest value so far.":
         _kept_by_the_last,
-    "the first number is the least loss itself. Return its epoch, counted from 0.":
+    "the first number is the lowest loss itself. Return its epoch, counted from 0.":
         lambda losses, patience: [losses[_walk(losses, patience)[0]], _walk(losses, patience)[1]],
     "you count all epochs without a new lowest value. Only those in a row count: begin again at 0 after each "
     "new lowest value.": _not_in_a_row,
