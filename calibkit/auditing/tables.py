@@ -774,13 +774,16 @@ def of_arrays(held: dict[str, Any], name: str, options: Any) -> Table:
     rows = rows or [len(array) for array in held.values() if array.ndim == 1]
     n, scores = max(rows, default=0), [k for k, v in held.items() if v.ndim and _fractional(v)]
     deep = [key for key in scores if held[key].ndim > 2]
-    if deep and not any(held[key].ndim < 3 and len(held[key]) == n for key in scores):
-        raise ValueError(_flattened(held, deep[0], name))
-    if not rows or not all(array.dtype.kind in "iufbUSM" for array in held.values() if array.ndim):
+    lost = deep and not any(held[key].ndim < 3 and len(held[key]) == n for key in scores)
+    alike = all(array.dtype.kind in "iufbUSM" for array in held.values() if array.ndim)
+    if lost or not rows or not alike:
         shapes = {name: array.shape for name, array in held.items()}
+        more = " Take the mean of probabilities over members, or make a row of each place." * bool(
+            deep
+        )
         raise ValueError(
             f"{name} holds arrays of the shapes {shapes}: it must hold floating scores (n, K) and "
-            f"labels (n,), for example as 'logits' and 'labels'"
+            f"labels (n,), for example as 'logits' and 'labels'.{more}"
         )
     entries = {  # in the order of bytes of this machine, which pandas needs
         k: v if v.ndim == 2 else v.astype(v.dtype.newbyteorder("="))
@@ -802,43 +805,3 @@ def of_arrays(held: dict[str, Any], name: str, options: Any) -> Table:
 
 def _fractional(array: np.ndarray) -> bool:
     return array.dtype.kind == "f" and bool((array.flat[:MANY] % 1 != 0).any())
-
-
-def _flattened(held: dict[str, np.ndarray], key: str, name: str) -> str:
-    """What is said of scores of more axes than two: their mean over members, or a row a place."""
-    scores, shape, lines = held[key], held[key].shape, []
-    logits = bool((scores < 0).any() or (scores > 1).any())
-
-    def probs(axis: int) -> str:
-        old, alone = f'held.pop("{key}")', axis == 0 or shape[axis] == 1
-        softmax = (
-            f"scipy.special.expit({old})" if alone else f"scipy.special.softmax({old}, {axis})"
-        )
-        return f'held["probs"] = {softmax if logits else old}'
-
-    for other, labels in held.items():
-        if labels.ndim == 1 and len(labels) in shape[:-1]:
-            rest = [k for k in range(len(shape) - 1) if k != shape.index(len(labels))]
-            axes = rest[0] if len(rest) == 1 else tuple(rest)
-            lines = [f"{probs(-1)}.mean({axes})  # over members"]
-        elif other != key and labels.ndim > 1 and len(labels) == len(scores):
-            axis = 0 if labels.shape == shape else -1 if labels.shape == shape[:-1] else 1
-            flat = f'held["{other}"] = held["{other}"].reshape(-1)  # a row a place'
-            if axis == 0:
-                lines = [f"{probs(0)}.reshape(-1)", flat]
-            elif labels.size * shape[axis] == scores.size:
-                rows = f'held["probs"] = numpy.moveaxis(held["probs"], {axis}, -1)'
-                lines = [probs(axis), f"{rows}.reshape(-1, {shape[axis]})", flat]
-    head = f"{name} holds {key!r} of the shape {shape}, but scores are (n, K), a row a sample"
-    if not lines:
-        shapes = {other: array.shape for other, array in held.items()}
-        return f"{head}, and labels (n,). Its arrays have the shapes {shapes}"
-    load, used = f'dict(numpy.load("{name}"))', ["numpy", *(["scipy.special"] if logits else [])]
-    if not name.lower().endswith(".npz"):
-        items = f'torch.load("{name}")'
-        pairs = f'f"arr_{{k}}": numpy.asarray(v) for k, v in enumerate({items})'
-        pairs = pairs if "arr_0" in held else f"k: numpy.asarray(v) for k, v in {items}.items()"
-        load, used = f"{{{pairs}}}", [*used, "torch"]
-    made = [*(f"import {one}" for one in used), f"held = {load}", *lines]
-    made += ['numpy.savez("predictions.npz", **held)']
-    return "\n  ".join([f"{head}; make them so, in Python with these lines:", *made])
