@@ -9,7 +9,6 @@ import struct
 import tarfile
 import zipfile
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 import scipy.io
@@ -53,19 +52,6 @@ def zipped(path, members):
     return path
 
 
-class Python2Pickler(pickle._Pickler):
-    """Writes strings as Python 2 did, in which CIFAR was pickled."""
-
-    dispatch: ClassVar = dict(pickle._Pickler.dispatch)
-
-    def save_string(self, value):
-        raw = value.encode("latin-1") if isinstance(value, str) else value
-        self.write(b"T" + struct.pack("<i", len(raw)) + raw)
-        self.memoize(value)
-
-    dispatch[str] = dispatch[bytes] = save_string
-
-
 class Command:
     """What a pickle must not be able to do: print words when it is read."""
 
@@ -73,43 +59,30 @@ class Command:
         return (print, ("this must never be printed",))
 
 
-def python2_pickle(value):
-    """As numpy 1 under Python 2 pickled it."""
-    stream = io.BytesIO()
-    Python2Pickler(stream, protocol=2).dump(value)
-    return stream.getvalue().replace(b"cnumpy._core.multiarray\n", b"cnumpy.core.multiarray\n")
+def cifar(folder, name, home, wanted, meta, names, splits):
+    """CIFAR's pickles; splits: the batches of each, by name, with their labels."""
+    members, expected = {f"{home}/readme.html": b"<html></html>"}, {}
+    for split, batches in splits.items():
+        x = {batch: pixels(len(labels), 3072) for batch, labels in batches.items()}
+        for batch, labels in batches.items():
+            members[f"{home}/{batch}"] = pickle.dumps({"data": x[batch], wanted: labels}, 2)
+        rows = np.concatenate([*x.values()]).reshape(-1, 3, 32, 32)
+        expected[split] = rows, [y for labels in batches.values() for y in labels]
+    members[f"{home}/{meta}"] = pickle.dumps({names: [f"class {k}" for k in range(100)]}, 2)
+    return {name: tar(folder / name, members)}, expected
 
 
 def cifar10(folder):
-    names = [f"data_batch_{b}" for b in range(1, 6)] + ["test_batch"]
-    batches = {name: (pixels(2, 3072), [b % 10, 9]) for b, name in enumerate(names)}
-    members = {
-        f"cifar-10-batches-py/{name}": python2_pickle({"data": x, "labels": y, "batch_label": name})
-        for name, (x, y) in batches.items()
-    }
-    words = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship"]
-    members["cifar-10-batches-py/batches.meta"] = python2_pickle(
-        {"label_names": [*words, "truck"], "num_vis": 3072}
-    )
-    members["cifar-10-batches-py/readme.html"] = b"<html></html>"
-    rows = np.concatenate([batches[name][0] for name in names]).reshape(-1, 3, 32, 32)
-    expected = {"train": (rows[:10], [0, 9, 1, 9, 2, 9, 3, 9, 4, 9]), "test": (rows[10:], [5, 9])}
-    return {"cifar-10-python.tar.gz": tar(folder / "cifar-10-python.tar.gz", members)}, expected
+    train = {f"data_batch_{b + 1}": [b, 9] for b in range(5)}
+    splits = {"train": train, "test": {"test_batch": [5, 9]}}
+    parts = ("cifar-10-batches-py", "labels", "batches.meta", "label_names")
+    return cifar(folder, "cifar-10-python.tar.gz", *parts, splits)
 
 
 def cifar100(folder):
-    x = {"train": pixels(6, 3072), "test": pixels(2, 3072)}
-    y = {"train": [99, 0, 1, 2, 5, 6], "test": [3, 4]}
-    members = {
-        f"cifar-100-python/{s}": python2_pickle(
-            {"data": x[s], "fine_labels": y[s], "coarse_labels": [0] * len(y[s])}
-        )
-        for s in x
-    }
-    names = [f"class {k}" for k in range(100)]
-    members["cifar-100-python/meta"] = python2_pickle({"fine_label_names": names})
-    files = {"cifar-100-python.tar.gz": tar(folder / "cifar-100-python.tar.gz", members)}
-    return files, {s: (x[s].reshape(-1, 3, 32, 32), y[s]) for s in x}
+    splits = {"train": {"train": [99, 0, 1, 2, 5, 6]}, "test": {"test": [3, 4]}}
+    parts = ("cifar-100-python", "fine_labels", "meta", "fine_label_names")
+    return cifar(folder, "cifar-100-python.tar.gz", *parts, splits)
 
 
 def idx(array):
@@ -152,10 +125,6 @@ def stl10(folder):
     names = "airplane bird car cat deer dog horse monkey ship truck"
     members["stl10_binary/class_names.txt"] = names.replace(" ", "\n").encode() + b"\n"
     return {"stl10_binary.tar.gz": tar(folder / "stl10_binary.tar.gz", members)}, expected
-
-
-def md5(content):
-    return hashlib.md5(content, usedforsecurity=False).hexdigest()
 
 
 def picture(array, kind):

@@ -17,10 +17,7 @@ def tiny(tmp_path, monkeypatch):
         folder = tmp_path / "published" / name
         folder.mkdir(parents=True)
         files, expected = builders.BUILDERS[name](folder)
-        if name == "svhn":  # torchvision looks at the hashes once more
-            stated = {s: [u, n, builders.md5(files[n].read_bytes())] for s, (u, n, _) in
-                      SVHN.split_list.items() if n in files}  # fmt: skip
-            monkeypatch.setattr(SVHN, "split_list", stated)
+        monkeypatch.setattr(SVHN, "_check_integrity", lambda _: True)  # of the published hashes
         return builders.trusting(name, files, **changes), files, expected
 
     return build
@@ -28,13 +25,10 @@ def tiny(tmp_path, monkeypatch):
 
 class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
-        shelf = self.server.shelf
-        start = self._start()
+        shelf, wanted = self.server, self.headers.get("Range", "bytes=0-")
+        start = int(wanted.removeprefix("bytes=").rstrip("-")) if shelf.ranges else 0
         shelf.requests.append((self.path, start))
-        content = shelf.content.get(self.path.lstrip("/"))
-        if content is None:
-            self.send_error(404)
-            return
+        content = shelf.content[self.path.lstrip("/")]
         if start and start >= len(content):
             self.send_error(416)
             return
@@ -43,32 +37,25 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body[: len(body) // 2] if shelf.drops else body)
-        self.wfile.flush()
         self.close_connection = True
-
-    def _start(self):
-        wanted = self.headers.get("Range", "bytes=0-")
-        return int(wanted.removeprefix("bytes=").rstrip("-")) if self.server.shelf.ranges else 0
 
     def log_message(self, *_):
         pass
 
 
-class Shelf:
-    """What the server offers: content by name; whether it drops connections, and knows ranges."""
+class Shelf(ThreadingHTTPServer):
+    """What it offers: content by name; whether it drops connections, and knows ranges."""
 
     def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
         self.content, self.requests, self.drops, self.ranges = {}, [], False, True
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.shelf = self
-        self.address = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
+        self.address = f"http://127.0.0.1:{self.server_port}"
+        threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
 
 
 @pytest.fixture
 def shelf(monkeypatch):
     monkeypatch.setenv("no_proxy", "*")
-    offered = Shelf()
-    yield offered
-    offered.server.shutdown()
-    offered.server.server_close()
+    with Shelf() as offered:
+        yield offered
+        offered.shutdown()

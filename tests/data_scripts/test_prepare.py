@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import runpy
 import subprocess
 import sys
 
@@ -144,8 +145,9 @@ def test_an_interrupted_command_says_how_to_go_on(tiny, tmp_path, monkeypatch, c
     assert "again" in capsys.readouterr().err
 
 
-def test_the_module_runs_and_lists(tmp_path):
-    run = [sys.executable, "-m", "data_scripts", "--list", "--root", str(tmp_path)]
-    done = subprocess.run(run, capture_output=True, text=True, check=True)
-    assert "iwslt14" in done.stdout
+def test_the_module_runs_and_lists(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["data_scripts", "--list", "--root", str(tmp_path)])
+    with pytest.raises(SystemExit, match="0"):
+        runpy.run_path(command.__file__, run_name="__main__")
+    assert "iwslt14" in capsys.readouterr().out
     assert list(tmp_path.iterdir()) == []  # looking changes nothing
