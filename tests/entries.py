@@ -25,7 +25,7 @@ from calibkit import (
     validate,
 )
 from calibkit.lab import data, models, training
-from tests.recalibration.samples import ALL
+from tests.recalibration.samples import ALL, quick
 
 MODULES = (
     *(augmentation, conformal, corruptions, curation, losses, metrics, mixing, recalibration),
@@ -64,9 +64,9 @@ def _corrupted(name):
     return lambda d: corruptions.corrupt(d.images, name, 3, generator=0)
 
 
-def _mapped(calibrator):
+def _mapped(kind):
     return lambda d: [
-        (fitted := calibrator().fit(d.z, d.y)).probs(d.fresh),
+        (fitted := quick(kind).fit(d.z, d.y)).probs(d.fresh),
         fitted.transform(d.fresh),
         fitted.module().to(raw(d.fresh).device)(raw(d.fresh)),
     ]
@@ -101,9 +101,6 @@ ENTRIES = {
     "corruptions.noise_images": lambda d: corruptions.noise_images(2, size=8, generator=0),
     "augmentation.crop_flip": lambda d: augmentation.crop_flip(d.images, generator=0),
     **{f"recalibration.{kind.__name__}": _mapped(kind) for kind in ALL},
-    "recalibration.ShrunkMatrixScaler": _mapped(
-        lambda: recalibration.ShrunkMatrixScaler(penalties=(0.03, 0.3), folds=2)
-    ),
     "recalibration.TemperatureScaler of a grid": lambda d: (
         recalibration.TemperatureScaler("ece_grid").fit(d.z, d.y).temperature
     ),

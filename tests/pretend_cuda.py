@@ -10,12 +10,10 @@ Inside, as on a GPU, there is an error for tensors of two devices in one operati
 of the CPU in an elementwise one, and indices of the CPU), for a generator of the other device, for
 NumPy, and, outside, for a pickle that was written inside.
 
-Why so. PyTorch's `FakeTensor` says `cuda:0` and refuses mixtures, but holds no numbers, so that no
-test of a number, no `.item()` and no training could run. Its open backend (`PrivateUse1`, which its
-own test `torch_openreg` fills) needs C++ and a compiler. Here that backend is opened from Python
-(`torch.utils.backend_registration`), so that autograd and `vmap` know the device, and all
-operations go, by a `TorchDispatchMode`, to the tensor of the CPU that each tensor holds. A tensor
-that says `cuda:0` itself would let autograd ask a driver that is not there.
+PyTorch's `FakeTensor` refuses mixtures, too, but holds no numbers; its open backend (`PrivateUse1`)
+needs C++. Here that backend is opened from Python (`torch.utils.backend_registration`), so that
+autograd and `vmap` know the device, and a `TorchDispatchMode` sends all operations to the tensor of
+the CPU that each tensor holds.
 
 Not shown: speed, memory, streams and what they overlap; numbers, as CUDA's kernels sum in another
 order and its generators draw other numbers; what cuDNN, autocast (it casts nothing here) and

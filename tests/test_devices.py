@@ -13,7 +13,8 @@ from calibkit import augmentation, curation, losses, mixing, prioritization
 from calibkit.lab import data, models, sweep, training, translation
 from calibkit.lab.training.loop import Loop
 from calibkit.lab.translation import toy
-from tests import pretend_cuda
+from tests import pretend_cuda, test_losses
+from tests.recalibration import samples
 from tests.recalibration.samples import ALL, quick
 
 TRAIN, CAL, TEST = data.noisy_digits(96, noise=0.3, seed=0, test=100, calibration=50)
@@ -27,23 +28,13 @@ def shifted(logits, target, shift):
     return losses.cross_entropy(logits + shift, target)
 
 
-LOSSES = {
+LOSSES = test_losses.LOSSES | {
+    "forward_corrected": functools.partial(losses.forward_corrected, transition=NOISE),
     "torch's": nn.functional.cross_entropy,
-    "cross-entropy": losses.cross_entropy,
     "weighted": functools.partial(losses.cross_entropy, class_weights=WEIGHTS),
     "a module": nn.CrossEntropyLoss(weight=WEIGHTS),
-    "label smoothing": losses.label_smoothing,
-    "penalty": losses.confidence_penalty,
-    "Brier": losses.brier,
-    "MMCE": losses.mmce,
-    "MMCE, squared": functools.partial(losses.mmce, variant="squared"),
-    "focal": functools.partial(losses.focal, gamma=2.0),
     "focal, a gamma each": functools.partial(losses.focal, gamma=torch.linspace(0, 3, 32)),
     "scheduled": losses.ScheduledFocal(),
-    "FLSD-53": losses.flsd,
-    "FLSD-532": functools.partial(losses.flsd, gammas="5-3-2"),
-    "dual focal": functools.partial(losses.dual_focal, gamma=2.0),
-    "forward": functools.partial(losses.forward_corrected, transition=NOISE),
     "prior": functools.partial(shifted, shift=WEIGHTS.log()),
 }
 MIXES = {
@@ -128,7 +119,7 @@ def test_a_sweep_keeps_its_runs_by_kind_of_device_and_all_read_them(device, tmp_
     def recipe(kind, seed):
         return made(seed, loss=LOSSES[kind])
 
-    grid = {"kind": ["forward", "weighted"], "seed": [0, 1]}
+    grid = {"kind": ["forward_corrected", "weighted"], "seed": [0, 1]}
     options = {"cache": tmp_path, "progress": False, "jobs": 1}
     here = sweep.run(recipe, grid, device="cpu", **options)
     there = sweep.run(recipe, grid, device=device, **options)
@@ -162,11 +153,9 @@ def launches(**settings):
 
 
 PLAIN = 86  # of a ResNet-8
-
-
+COSTS = {"cross_entropy": 50, "forward_corrected": 50, "flsd": 50, "mmce": 80}
 STEPS = {
-    **{name: ({"loss": LOSSES[name]}, 50) for name in ("cross-entropy", "forward", "FLSD-53")},
-    "MMCE": ({"loss": LOSSES["MMCE"]}, 80),
+    **{name: ({"loss": LOSSES[name]}, more) for name, more in COSTS.items()},
     **{name: ({"mix": mix}, 35) for name, mix in MIXES.items()},
     **{name: ({"augment": augment}, 20) for name, augment in AUGMENTATIONS.items()},
     **{name: ({"optimizer": name, "gradients": True}, 20) for name in ("sgd", "adamw")},
@@ -181,7 +170,8 @@ def test_a_step_waits_for_nothing(name):
 
 def test_a_stack_waits_for_none_of_its_losses():
     mixed = {"augment": augmentation.crop_flip, "mix": MIXES["mixup"]}
-    soft = [loss for name, loss in LOSSES.items() if name not in ("forward", "dual focal")]
+    of_one_label = ("forward_corrected", "dual_focal")
+    soft = [loss for name, loss in LOSSES.items() if name not in of_one_label]
     for some, options in ((LOSSES.values(), {}), (soft, mixed)):
         with step_of([made(loss=loss, **options) for loss in some]) as work:
             assert (work.waits, work.copies) == (0, 0)
@@ -203,11 +193,7 @@ def test_a_wait_and_a_copy_would_be_seen():
 
 
 def scored(device="cpu"):
-    generator = torch.Generator().manual_seed(0)
-    labels = torch.randint(4, (400,), generator=generator)
-    logits = 3 * torch.randn(400, 4, generator=generator)
-    logits[torch.arange(400), labels] += 3
-    return logits.to(device), labels.to(device)
+    return [part.to(device) for part in samples.scored(400, 4, dtype=torch.float32)]
 
 
 @pytest.mark.device

@@ -1,4 +1,4 @@
-"""Each target of the Makefile installs what its code imports, on a fresh machine too."""
+"""Each target of the Makefile installs what its code imports; workflows call what is there."""
 
 import ast
 import re
@@ -9,6 +9,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
@@ -103,3 +104,14 @@ def test_a_target_installs_what_it_imports(target):
 def test_every_target_that_runs_code_is_looked_at():
     targets = re.findall(r"(?m)^([a-z][\w-]*): \$\(VENV\)", MAKEFILE)
     assert set(targets) - {"lint"} == set(RUNS)
+
+
+@pytest.mark.parametrize("name", ["tests", "site"])
+def test_a_workflow_reads_and_calls_targets_of_the_makefile(name):
+    flow = yaml.safe_load((ROOT / f".github/workflows/{name}.yml").read_text(encoding="utf-8"))
+    assert flow["permissions"] == {"contents": "read"}
+    steps = [step for job in flow["jobs"].values() for step in job.get("steps", [])]
+    assert all(re.fullmatch(r"actions/[\w-]+@v\d+", s["uses"]) for s in steps if "uses" in s)
+    for run in (step["run"] for step in steps if step.get("run", "").startswith("make ")):
+        target = run.removeprefix("make ").replace(".venv", "$(VENV)")
+        assert re.search(rf"^{re.escape(target)}:", MAKEFILE, re.MULTILINE), run

@@ -6,8 +6,8 @@ at a time, a DataLoader, SGD. Both sides may use all threads that they want. A t
 that runs on two quiet cores gave, less a tenth; on a busy machine, wall times say nothing.
 """
 
-import statistics
 import time
+from functools import partial
 
 import numpy as np
 import torch
@@ -21,10 +21,10 @@ from calibkit import augmentation, curation
 from calibkit.lab import data, models, sweep, training
 from calibkit.lab.training import device
 from calibkit.lab.training.loop import Feed
-
-from .timing import Row
+from tests.benchmarks.timing import against
 
 IMAGES, BATCH, THREADS = 2_048, 128, 2
+by_the_clock = partial(against, timer=time.perf_counter)
 MEAN, STD = (0.49, 0.48, 0.45), (0.25, 0.24, 0.26)
 
 
@@ -32,54 +32,43 @@ def rows():
     torch.set_num_threads(THREADS)
     pixels, labels = _pixels()
     plain, ours = Plain(pixels, labels), _resident(pixels, labels)
-    yield _row("crop, flip, normalise", "DataLoader, PIL", 13.5, _feed(ours), _load(plain))
-    for name, target, network in (
-        ("LeNet-5", 2, lambda: models.lenet5(3, 10)),
-        ("ResNet-8", 1.2, lambda: models.resnet(8)),
+    feed = Feed(ours, training.Recipe(augment=augmentation.crop_flip, batch_size=BATCH), 0)
+    yield by_the_clock(
+        *("crop, flip, normalise", "DataLoader, PIL", 13.5),
+        lambda: [feed.batch(index) for index in feed.epoch()],
+        lambda: list(DataLoader(plain, BATCH, shuffle=True)),
+    )
+    for name, target, model in (
+        ("LeNet-5", 2, models.lenet5(3, 10)),
+        ("ResNet-8", 1.2, models.resnet(8)),
     ):
         work, peer = f"epoch of {name}, 32 px", "plain PyTorch loop"
-        yield _row(work, peer, target, _epoch(network, ours), _plain_epoch(network, plain))
+        yield by_the_clock(work, peer, target, _epoch(model, ours), _plain_epoch(model, plain))
     yield from _sweeps()
 
 
 def _sweeps():
     """25 runs: five noise rates, five seeds."""
     digits = data.noisy_digits(1_500, seed=0, test=100, calibration=100).train
-    sixteen = _upsampled(digits, 2)
-    for name, target, how, train, network, epochs in (
-        ("MLP 2 x 64", 2.5, "stacked", digits, lambda: models.mlp(64, 10, width=64), 12),
-        ("MLP 2 x 256", 1.15, "stacked", digits, lambda: models.mlp(64, 10), 12),
-        ("CNN, 16 px", 1.1, "stacked", sixteen, lambda: models.cnn(1, 10, width=8), 4),
-        ("LeNet-5, 32 px", 1.05, "auto", _upsampled(digits, 4), _lenet, 6),
+    for name, target, how, times, network, epochs in (
+        ("MLP 2 x 64", 2.5, "stacked", 1, lambda: models.mlp(64, 10, width=64), 12),
+        ("MLP 2 x 256", 1.15, "stacked", 1, lambda: models.mlp(64, 10), 12),
+        ("CNN, 16 px", 1.1, "stacked", 2, lambda: models.cnn(1, 10, width=8), 4),
+        ("LeNet-5, 32 px", 1.05, "auto", 4, lambda: models.lenet5(1, 10), 6),
     ):
-        work = f"25 runs of {name}, {how}"
+        inputs = functional.interpolate(digits.inputs, scale_factor=times)
         trials = [
             training.trial(
-                network,
-                train.with_labels(
-                    curation.symmetric_noise(train.labels, rate, classes=10, seed=seed).labels
-                ),
-                epochs=epochs,
-                seed=seed,
+                network, data.Dataset(inputs, noisy.labels, digits.classes), epochs=epochs, seed=s
             )
             for rate in (0.0, 0.1, 0.2, 0.3, 0.4)
-            for seed in range(5)
+            for s in range(5)
+            for noisy in [curation.symmetric_noise(digits.labels, rate, classes=10, seed=s)]
         ]
-        ours = _sweep(trials, how)
-        yield _row(work, "one fit after the other", target, ours, _one_by_one(trials), repeats=3)
-
-
-def _row(work, against, target, ours, theirs, repeats=5):
-    ours(), theirs()
-    pairs = [(_once(ours), _once(theirs)) for _ in range(repeats)]
-    mine, other = (statistics.median(side) for side in zip(*pairs, strict=True))
-    return Row(work, against, other / mine, target, ours_ms=mine * 1e3)
-
-
-def _once(call):
-    start = time.perf_counter()
-    call()
-    return time.perf_counter() - start
+        ours, work = _sweep(trials, how), f"25 runs of {name}, {how}"
+        yield by_the_clock(
+            work, "one fit after the other", target, ours, _one_by_one(trials), repeats=3
+        )
 
 
 def _pixels():
@@ -115,32 +104,12 @@ def _resident(pixels, labels):
     return data.Dataset(images.contiguous(), torch.from_numpy(labels), tuple("0123456789"))
 
 
-def _upsampled(digits, times):
-    inputs = functional.interpolate(digits.inputs, scale_factor=times)
-    return data.Dataset(inputs, digits.labels, digits.classes)
-
-
-def _lenet():
-    return models.lenet5(1, 10)
-
-
-def _feed(dataset):
-    feed = Feed(dataset, training.Recipe(augment=augmentation.crop_flip, batch_size=BATCH), 0)
-    return lambda: [feed.batch(index) for index in feed.epoch()]
-
-
-def _load(dataset):
-    return lambda: list(DataLoader(dataset, BATCH, shuffle=True))
-
-
-def _epoch(network, dataset):
+def _epoch(model, dataset):
     recipe = training.Recipe(augment=augmentation.crop_flip, batch_size=BATCH, epochs=1)
-    model = network()
     return lambda: training.fit(model, dataset, recipe, device="cpu", progress=False)
 
 
-def _plain_epoch(network, dataset):
-    model = network()
+def _plain_epoch(model, dataset):
     optimizer = torch.optim.SGD(model.parameters(), 0.1, momentum=0.9, weight_decay=1e-4)
 
     def epoch():

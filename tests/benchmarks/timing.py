@@ -1,10 +1,10 @@
-"""Median CPU time of a call, and the row that a benchmark prints."""
+"""Median times of calls, and the row that a benchmark prints."""
 
 from __future__ import annotations
 
-import gc
 import statistics
 import time
+import timeit
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -25,24 +25,19 @@ class Row:
 
 def cpu_ms(call: Callable[[], object], repeats: int = 5, at_least_ms: float = 20) -> float:
     """Median CPU milliseconds of `call` after one warm-up; short calls are looped."""
-    call()
-    once = _cpu(call, 1)
+    clock = timeit.Timer(call, timer=time.process_time)
+    once = 1e3 * min(clock.repeat(2, 1))
     loops = max(1, int(at_least_ms / max(once, 1e-3)))
-    return statistics.median(_cpu(call, loops) for _ in range(repeats))
+    return 1e3 * statistics.median(clock.repeat(repeats, loops)) / loops
 
 
-def interleaved_ms(ours, theirs, repeats: int = 5) -> tuple[float, float]:
-    """Median CPU milliseconds of two calls taken in turn, so that machine drift cancels."""
-    ours(), theirs()
-    pairs = [(_cpu(ours, 1), _cpu(theirs, 1)) for _ in range(repeats)]
-    return statistics.median(a for a, _ in pairs), statistics.median(b for _, b in pairs)
-
-
-def _cpu(call: Callable[[], object], loops: int) -> float:
-    gc.disable()
-    start = time.process_time()
-    for _ in range(loops):
-        call()
-    spent = time.process_time() - start
-    gc.enable()
-    return spent * 1e3 / loops
+def against(
+    work: str, peer: str, target: float, ours, theirs, repeats: int = 5, timer=time.process_time
+) -> Row:
+    """A row of two calls taken in turn, so that machine drift cancels, after a warm-up of each."""
+    clocks = [timeit.Timer(call, timer=timer) for call in (ours, theirs)]
+    pairs = [[clock.timeit(1) for clock in clocks] for _ in range(repeats + 1)][1:]
+    mine, other = (1e3 * statistics.median(side) for side in zip(*pairs, strict=True))
+    if mine < 5:  # too short for one call at a time
+        mine, other = cpu_ms(ours), cpu_ms(theirs)
+    return Row(work, peer, other / mine, target, ours_ms=mine)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -13,6 +14,11 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 MISSING = """\
 No Chromium could be started or installed, so the browser tests cannot run. Install Chromium or
 Google Chrome so that it is on the PATH, or set CALIBKIT_CHROMIUM to its file; then try again."""
+WAYS = (  # to get one, where none starts
+    "true",
+    f"'{sys.executable}' -m playwright install chromium",
+    "apt-get update -q && apt-get install -y -q chromium",
+)
 
 
 def candidates() -> list[str | None]:
@@ -46,29 +52,13 @@ def starts() -> bool:
     return True
 
 
-def installers() -> list[list[list[str]]]:
-    """Ways to get one, each a list of commands."""
-    ways = [[[sys.executable, "-m", "playwright", "install", "chromium"]]]
-    if shutil.which("apt-get") and os.geteuid() == 0:
-        ways.append([["apt-get", "update", "-q"], ["apt-get", "install", "-y", "-q", "chromium"]])
-    return ways
-
-
-def run(command: list[str]) -> bool:
-    """Whether a command ended well within ten minutes."""
-    print("$", *command, flush=True)
-    try:
-        return subprocess.run(command, timeout=600, check=False).returncode == 0
-    except subprocess.TimeoutExpired:
-        return False
-
-
 def main() -> int:
     """0 when a browser starts, if need be after an installation."""
-    if starts():
-        return 0
-    for commands in installers():
-        if all(run(command) for command in commands) and starts():
+    for way in WAYS:
+        print("$", way, flush=True)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            subprocess.run(way, shell=True, timeout=600, check=False)
+        if starts():
             return 0
     print(MISSING, file=sys.stderr)
     return 1

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 import pytest
 from playwright.sync_api import sync_playwright
 
+from calibkit.course import browser as computing
 from calibkit.course import checkout, pages
 from tests.browser import axe, chromium
 from tests.browser import lab as labs
@@ -28,7 +29,7 @@ def scale():
 
 @pytest.fixture(scope="session")
 def build():
-    """Where screenshots go: build/browser, one for each process, emptied first."""
+    """Where tests write: build/browser, one for each process, emptied first."""
     worker = os.environ.get("PYTEST_XDIST_WORKER")
     folder = checkout.root() / "build" / (f"browser_{worker}" if worker else "browser")
     shutil.rmtree(folder, ignore_errors=True)
@@ -106,6 +107,18 @@ def visit(browser):
 
         yield visit
     assert [words for seen in heard for words in seen] == []
+
+
+@pytest.fixture(scope="module")
+def path(request, build):
+    """The file of the page that a module's `made` gives."""
+    name = request.module.__name__.rpartition(".")[2]
+    return computing.write(request.module.made(), build / f"{name}.html")
+
+
+@pytest.fixture
+def page(visit, path):
+    return visit(path)
 
 
 @pytest.fixture(scope="module")

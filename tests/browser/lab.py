@@ -194,7 +194,7 @@ def _choose_restart_and_run_all(page) -> None:
     page.wait_for_timeout(500)
 
 
-def visit_notebook(browser, lab: Lab, name: str, shots: Path | None = None) -> Visit:
+def visit_notebook(browser, lab: Lab, name: str) -> Visit:
     """Restart and run all in JupyterLab, then move every slider."""
     visit = Visit()
     with watched(browser, home=lab.home) as (page, seen):
@@ -207,18 +207,6 @@ def visit_notebook(browser, lab: Lab, name: str, shots: Path | None = None) -> V
             visit.complaints.append(state)
         broken = page.get_by_text("Error displaying widget").count()
         visit.complaints += [f"{broken} widgets could not be shown"] * bool(broken)
-        if shots:
-            _shoot(page, shots, name.replace("/", "_"))
         visit.complaints += seen
     lab.forget()
     return visit
-
-
-def _shoot(page, shots: Path, name: str) -> None:
-    """Each slider, or the end of a notebook that has none."""
-    roots = page.locator(".calibkit-explorer")
-    for i in range(roots.count()):
-        roots.nth(i).scroll_into_view_if_needed()
-        page.screenshot(path=shots / f"lab_{name}_{i}.png")
-    if not roots.count():
-        page.screenshot(path=shots / f"lab_{name}.png")

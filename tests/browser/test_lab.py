@@ -11,9 +11,9 @@ NOTEBOOKS = of_each_kind(sorted((checkout.root() / "notebooks").glob("*.ipynb"))
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_runs_and_its_sliders_move(browser, lab, build, scale, notebook):
+def test_a_notebook_runs_and_its_sliders_move(browser, lab, scale, notebook):
     scaled = at_scale(nbformat.read(notebook, as_version=4), scale)
     nbformat.write(scaled, lab.folder / notebook.name)
-    visit = visit_notebook(browser, lab, notebook.stem, build)
+    visit = visit_notebook(browser, lab, notebook.stem)
     assert visit.complaints == []
     assert len(visit.walks) == sliders_in(notebook)

@@ -80,7 +80,7 @@ def moved(page):
     return before, page.locator(READOUT).first.inner_text()
 
 
-def test_an_evening_and_the_next_day(browser, home, tmp_path, build):
+def test_an_evening_and_the_next_day(browser, home, tmp_path):
     work = tmp_path / "work"
     own = work / "00_start_here.ipynb"
     status = ["git", "-C", str(checkout.root()), "status", "--porcelain"]
@@ -90,7 +90,6 @@ def test_an_evening_and_the_next_day(browser, home, tmp_path, build):
         watched(browser, home=day.home) as (page, _),
     ):
         opened(page, day.address)
-        page.screenshot(path=build / "evening_0.png")
         listed = page.locator(".jp-DirListing-content .jp-DirListing-itemText").all_inner_texts()
         assert sorted(listed) == sorted(f"{lesson.name}.ipynb" for lesson in checkout.lessons())
         first, second = moved(page)
@@ -133,7 +132,6 @@ def test_an_evening_and_the_next_day(browser, home, tmp_path, build):
     ):
         opened(page, day.address, folded=False)
         page.wait_for_timeout(2000)
-        page.screenshot(path=build / "evening_1.png")
         assert page.get_by_text("Error displaying widget").count() == 0
         first, second = moved(page)
         assert first != second  # with a new kernel, nothing run

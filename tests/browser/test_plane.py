@@ -20,18 +20,6 @@ RING = """root => { const box = root.querySelector(".ring").getBoundingClientRec
   return [box.x + box.width / 2, box.y + box.height / 2]; }"""
 
 
-def the_explorer():
-    return explorers.networks("06", "label noise")
-
-
-@pytest.fixture
-def on_page(visit, still):
-    page = visit(still)
-    root = page.locator(".calibkit-explorer")
-    root.locator("path.all").wait_for(state="attached")
-    return page, root
-
-
 def readout(root):
     return root.locator(".readout").text_content()
 
@@ -46,9 +34,10 @@ def test_every_network_of_a_lesson_is_met_by_the_arrow_keys(opened):
     assert walk.values == [f"{i} of 63" for i in range(1, 64)]
 
 
-def test_the_script_draws_the_diagram_that_python_draws(on_page):
-    _, root = on_page
-    explorer = the_explorer()
+def test_the_script_draws_the_diagram_that_python_draws(visit, still):
+    explorer = explorers.networks("06", "label noise")
+    root = visit(still).locator(".calibkit-explorer")
+    root.locator("path.all").wait_for(state="attached")
     checked = 0
     for label in ("06 label noise", "03 epochs", "07 class by class", "13 noise of the new images"):
         topic = next(one for one in explorer.topics if one.label == label)

@@ -1,15 +1,13 @@
 """The web site, opened from its files: light, whole, and usable by everyone."""
 
-import re
-from html import unescape
 from pathlib import Path
-from urllib.parse import unquote, urldefrag, urlsplit
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
 from calibkit.course import site
 from tests.browser import axe
-from tests.browser.drive import EVERY_PAGE, UNFOLD, Visit, walk_all, watched
+from tests.browser.drive import EVERY_PAGE, UNFOLD, Visit, dead_links, walk_all, watched
 
 WIDE, NARROW = {"width": 1366, "height": 768}, {"width": 390, "height": 844}
 WEIGHT = 500_000  # bytes of the landing page with all that it loads
@@ -50,8 +48,6 @@ FOCUSED = """() => ({label: document.activeElement.getAttribute('aria-label'),
 CLOSED = (
     """() => getComputedStyle(document.querySelector('.sidebar-drawer')).visibility === 'hidden'"""
 )
-ID = re.compile(r'\sid="([^"]*)"')
-LINK = re.compile(r'<a\s[^>]*?href="([^"]*)"')
 
 
 @pytest.fixture(scope="session")
@@ -107,27 +103,7 @@ def test_every_slider_of_the_landing_page_moves(visit, made):
 
 
 def test_every_link_leads_somewhere(made, names):
-    texts = {name: (made / name).read_text(encoding="utf-8") for name in names}
-    ids = {name: {unescape(place) for place in ID.findall(text)} for name, text in texts.items()}
-    links = {name: map(unescape, LINK.findall(text)) for name, text in texts.items()}
-    dead = [
-        (name, link)
-        for name, found in links.items()
-        for link in found
-        if not link.startswith(("http:", "https:", "mailto:")) and not _leads(made, name, link, ids)
-    ]
-    assert dead == []
-
-
-def _leads(made, name, link, ids):
-    file, place = urldefrag(link)
-    aim = (made / name).parent.joinpath(unquote(file)).resolve() if file else made / name
-    if not aim.exists():
-        return False
-    page = str(aim.relative_to(made))
-    if page == "play.html" and "=" in place:  # settings; the tests of the kits open them
-        return True
-    return not place or page not in ids or {place, unquote(place)} & ids[page]
+    assert {name: dead for name in names if (dead := dead_links(made / name))} == {}
 
 
 def test_search_finds_a_lesson_without_a_network(visit, made):

@@ -6,7 +6,6 @@ import pytest
 import torch
 
 from calibkit import metrics
-from calibkit.course import browser as pages
 from calibkit.course.browser import six_files
 
 SETS = json.loads(six_files.DATA.read_text(encoding="utf-8"))
@@ -14,14 +13,7 @@ FIRST = "calibkit.game.files.A"
 TOO_WIDE = "document.documentElement.scrollWidth - innerWidth"
 
 
-@pytest.fixture(scope="module")
-def path(build):
-    return pages.write(six_files.page(), build / "six_files.html")
-
-
-@pytest.fixture
-def page(visit, path):
-    return visit(path)
+made = six_files.page
 
 
 def of(page):

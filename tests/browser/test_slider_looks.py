@@ -18,7 +18,7 @@ CLEAR = """node => node.getBoundingClientRect().top
 
 
 @pytest.mark.parametrize("theme", ["Light", "Dark"])
-def test_words_are_legible_and_focus_is_seen_in_both_themes(browser, lab, build, accessible, theme):
+def test_words_are_legible_and_focus_is_seen_in_both_themes(browser, lab, accessible, theme):
     page = Explorer(frame, Slider("place", [1, 2, 3]), description="A dot that moves.").html()
     output = new_output("execute_result", {"text/html": page}, execution_count=2)
     cells = [new_code_cell(HEAD), new_code_cell("explorer", outputs=[output], execution_count=2)]
@@ -36,7 +36,6 @@ def test_words_are_legible_and_focus_is_seen_in_both_themes(browser, lab, build,
         root.locator(HANDLE).focus()
         page.keyboard.press("ArrowRight")
         page.wait_for_timeout(500)
-        page.screenshot(path=build / f"face_{theme}.png")
         assert hint.count() == 0
         accessible(page, root, axe.COLOURS)
         assert root.locator(HANDLE).evaluate(OUTLINE) == ["solid", "3px"]

@@ -28,11 +28,8 @@ def offered(tiny, shelf, tmp_path):
 
 def placed(root):
     """Every file under `root` that a reader could take for data, by its place."""
-    return sorted(
-        str(path.relative_to(root))
-        for path in root.rglob("*")
-        if path.is_file() and path.suffix != ".part" and path.name != ".lock"
-    )
+    found = {str(path.relative_to(root)) for path in builders.files_in(root)}
+    return sorted(one for one in found if not one.endswith((".part", ".lock")))
 
 
 def test_a_download_is_verified_prepared_and_kept(offered, shelf, tmp_path):

@@ -13,10 +13,7 @@ from data_scripts import __main__ as command
 from data_scripts import registry
 from data_scripts.prepare import prepare
 from data_scripts.source import ArchiveError, Parsed
-
-
-def files_in(root):
-    return [path for path in root.rglob("*") if path.is_file()]
+from tests.data_scripts.builders import files_in
 
 
 def interrupted(source):

@@ -31,8 +31,8 @@ def complaints(notebook, glossary: Mapping[str, str], lesson: str) -> list[str]:
 
 
 def of_evidence(notebook) -> list[str]:
-    """Every part of the pattern that evidence breaks, in words."""
-    return [*_compared(notebook), *_concluded(notebook), *_images(notebook)]
+    """Every rule that evidence breaks, in words."""
+    return [*_compared(notebook), *_images(notebook)]
 
 
 def read_glossary(path: Path) -> dict[str, str]:
@@ -132,24 +132,6 @@ def _compared(notebook) -> Iterator[str]:
     cells = [c for c in code_cells(notebook) if told(c)]
     unchecked = [c for c in cells if "nbval-check-output" not in c.metadata.get("tags", ())]
     yield from (f"no nbval-check-output on the verdicts of {c.source[:40]!r}" for c in unchecked)
-
-
-def _concluded(notebook) -> Iterator[str]:
-    """Every claim of evidence has one line that counts all its verdicts, and nothing is folded."""
-    cells = code_cells(notebook)
-    if any(told(c) for c in cells if hidden(c)):
-        yield "folds a verdict"
-    if any("check." in c.source for c in cells) or "Predict before" in prose(notebook):
-        yield "asks the reader to do something, as a lesson does"
-    given = [verdict for c in cells for verdict in told(c)]
-    lines = [line for c in cells for line in printed(c).splitlines()]
-    ends = [(found[0], line) for line in lines if (found := verdicts.conclusion(line))]
-    for claim in sorted({verdict.claim for verdict in given}):
-        whole = [line for name, line in ends if name == claim]
-        own = [verdict for verdict in given if verdict.claim == claim]
-        count = verdicts.counted(own)
-        if len(whole) != 1 or f"({count})" not in whole[0]:
-            yield f"{len(whole)} conclusions on {claim}; wants one that counts {count}"
 
 
 def _images(notebook) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Every notebook runs at the smoke scale, with another seed, from a fresh kernel.
 
 The folded answers of "Go further" run behind it, as a student would run them. Evidence, whose
-sweeps are the longest, runs in `make test-slow`; a second kernel finds all its runs in the cache.
+sweeps are the longest, runs in `make test-slow`; once more it finds all its runs in the cache.
 """
 
 import json
@@ -12,7 +12,6 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from jupyter_client.manager import start_new_kernel
 from nbformat.v4 import new_code_cell
 
 from calibkit.course import checkout, execution
@@ -49,35 +48,10 @@ def loaded_already():
             process.terminate()
 
 
-@pytest.fixture(scope="module")
-def second_kernel():
-    """Runs code in one kernel for all notebooks, as its start takes longer than theirs.
-
-    Raises AssertionError with what the code raises.
-    """
-    manager, client = start_new_kernel(
-        kernel_name=execution.KERNEL["name"], cwd=str(checkout.root() / "notebooks")
-    )
-
-    def execute(code):
-        reply = client.execute_interactive(
-            code,
-            store_history=False,
-            allow_stdin=False,
-            timeout=execution.LIMITS["smoke"],
-            output_hook=lambda message: None,
-        )
-        assert reply["content"]["status"] == "ok", "\n".join(reply["content"]["traceback"])
-
-    execute(NO_TRAINING)
-    yield execute
-    client.stop_channels()
-    manager.shutdown_kernel(now=True)
-
-
-def headless(lesson, output):
-    """The code cells of a lesson that was run, with the parameters that were put in."""
+def headless(lesson, output, *first):
+    """Run a lesson, behind some cells of our own; its code cells, with the parameters put in."""
     notebook = execution.read(lesson)
+    notebook.cells[:0] = map(new_code_cell, first)
     notebook.cells.append(new_code_cell(pattern.further(notebook)))
     done = execution.execute(
         notebook, parameters=PARAMETERS, cwd=lesson.notebook.parent, output=output
@@ -92,8 +66,6 @@ def test_a_lesson_runs_headless(lesson, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", checkout.evidence(), ids=lambda lesson: lesson.name)
-def test_evidence_runs_headless_and_finds_its_runs_again(lesson, tmp_path, second_kernel):
-    code = headless(lesson, tmp_path / "done.ipynb")
-    second_kernel("%reset -f")
-    for cell in code:
-        second_kernel(cell.source)
+def test_evidence_runs_headless_and_finds_its_runs_again(lesson, tmp_path):
+    for first in ([], [NO_TRAINING]):
+        headless(lesson, tmp_path / "done.ipynb", *first)

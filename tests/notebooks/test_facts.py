@@ -1,4 +1,4 @@
-"""What texts say beside what is there: sizes of networks, and the numbers of the answers."""
+"""The numbers of an answer are those that its lesson prints."""
 
 import re
 from itertools import chain
@@ -8,6 +8,7 @@ import pytest
 
 from calibkit.course import checkout
 from calibkit.course.execution import PNG
+from tests.notebooks.lint import prose
 
 NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?|(?<![\w\d])\.\d+")
 LESSONS = sorted((checkout.root() / "notebooks").glob("[0-9]*.ipynb"))
@@ -22,24 +23,14 @@ def printed(notebook):
         yield from (float(n.replace(",", "")) for n in NUMBER.findall(f"{told} {picture}"))
 
 
-def bold_answers(notebook):
-    """The bold text under the heading "The answer"."""
-    prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    sections = re.split(r"(?m)^## ", prose)
-    return [
-        bold
-        for section in sections
-        if re.match(r".*[Aa]nswer\n", section)
-        for bold in re.findall(r"\*\*(.+?)\*\*", section, re.DOTALL)
-    ]
-
-
 def missing(notebook):
-    """Numbers of the answer that no cell prints, as they are or as a share of 1."""
+    """Numbers in bold under "The answer" that no cell prints, as they are or as a share of 1."""
     there = [each for number in printed(notebook) for each in (number, 100 * number)]
+    sections = re.split(r"(?m)^## ", prose(notebook))
+    answers = "\n".join(one for one in sections if re.match(r".*[Aa]nswer\n", one))
     return [
         number
-        for bold in bold_answers(notebook)
+        for bold in re.findall(r"\*\*(.+?)\*\*", answers, re.DOTALL)
         for number in NUMBER.findall(bold)
         if not any(_alike(number.replace(",", ""), one) for one in there)
     ]

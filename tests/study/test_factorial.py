@@ -6,7 +6,7 @@ import functools
 import pandas as pd
 import pytest
 import torch
-from study import factorial, register
+from study import factorial, judged, page, register
 
 from calibkit import metrics
 from calibkit.lab import sweep
@@ -15,19 +15,28 @@ LISTED = register.read()
 USED = {*range(10), 100, 101, 102, *range(300, 310), *range(5000, 5010), *range(7000, 7010)}
 
 
+@pytest.fixture
+def small(monkeypatch):
+    """Few images, which nobody else gets from the cache."""
+    monkeypatch.setattr(factorial, "IMAGES", 64)
+    factorial.splits.cache_clear()
+    yield
+    factorial.splits.cache_clear()
+    factorial.target.cache_clear()
+
+
 @pytest.mark.parametrize("name", ["digits", "text", "parts"])
 def test_no_seed_serves_twice(name):
     held = LISTED.data[name]
-    judged = factorial.seeds(held)
-    own = [seed for one in judged for seed in factorial.selection_seeds(held, one)]
-    assert (len(judged), len(own)) == (10, 20)
-    assert len({*judged, *own}) == 30
-    assert not {*judged, *own} & USED
+    seeds = factorial.seeds(held)
+    own = [seed for one in seeds for seed in factorial.selection_seeds(held, one)]
+    assert (len(seeds), len(own)) == (10, 20)
+    assert len({*seeds, *own}) == 30
+    assert not {*seeds, *own} & USED
 
 
-def test_every_way_of_the_register_trains(monkeypatch):
-    monkeypatch.setattr(factorial, "IMAGES", 64)
-    factorial.splits.cache_clear()
+@pytest.mark.usefixtures("small")
+def test_every_way_of_the_register_trains():
     for name in ("digits", "text"):
         for way, strengths in LISTED.ways_of(name).items():
             one = factorial.trial(name, {}, 1, way, strengths[-1], 1e-2, 1000, judged=False)
@@ -36,12 +45,10 @@ def test_every_way_of_the_register_trains(monkeypatch):
             assert one.recipe.weight_decay == 1e-2
             assert list(one.score) == ["cal"]
             assert (one.recipe.mix is not None) == way.startswith("mixup")
-    factorial.splits.cache_clear()
 
 
-def test_parts_are_chosen_on_the_schedule_of_the_source(monkeypatch):
-    monkeypatch.setattr(factorial, "IMAGES", 64)
-    factorial.splits.cache_clear()
+@pytest.mark.usefixtures("small")
+def test_parts_are_chosen_on_the_schedule_of_the_source():
     held = LISTED.data["parts"]
     make = functools.partial(factorial.trial, "parts", held)
     for way, strengths in LISTED.ways_of("parts").items():
@@ -52,8 +59,6 @@ def test_parts_are_chosen_on_the_schedule_of_the_source(monkeypatch):
             assert one.recipe.select.target.shape == (2, 64, 10)
     long = make(200, "own choice", 0.0, 1e-2, 1000, True).recipe
     assert (long.epochs, long.select.share, long.select.warmup) == (200, 0.1, 10)
-    factorial.splits.cache_clear()
-    factorial.target.cache_clear()
 
 
 def test_a_state_is_tuned_by_its_own_criterion():
@@ -77,13 +82,12 @@ def test_the_excess_is_what_the_nll_has_above_the_posteriors():
     assert factorial.least_excess(logits, posterior) == pytest.approx(0.0, abs=1e-8)
 
 
-def test_it_goes_on_where_it_was(tmp_path, monkeypatch):
+@pytest.mark.usefixtures("small")
+def test_it_goes_on_where_it_was_and_its_runs_are_judged_and_told(tmp_path, monkeypatch):
     monkeypatch.setattr(factorial, "path", lambda name, part: tmp_path / f"{name}-{part}.csv")
-    monkeypatch.setattr(factorial, "IMAGES", 64)
-    factorial.splits.cache_clear()
     few = {"cross-entropy": [0.0], "smoothing": [0.1, 0.2]}
     held = {**LISTED.data["digits"], "seeds": 2, "epochs": 1, "shown": [1], "decays": [1e-3, 1e-2]}
-    listed = dataclasses.replace(LISTED, ways=few, data={"digits": held})
+    listed = dataclasses.replace(LISTED, ways=few, data={**LISTED.data, "digits": held})
     run, calls = sweep.run, []
 
     def stopping(make, grid, **options):
@@ -98,7 +102,7 @@ def test_it_goes_on_where_it_was(tmp_path, monkeypatch):
     first = factorial.stored("digits", "selection")
     assert len(first) == 3  # three settings of the first decay, means over two seeds
     factorial.run("digits", listed)
-    whole, judged = (factorial.stored("digits", part) for part in ("selection", "judged"))
+    whole, kept = (factorial.stored("digits", part) for part in ("selection", "judged"))
     assert calls[:3] == [6, 6, 6]
     pd.testing.assert_frame_equal(whole[:3], first)
     assert len(whole) == 12
@@ -109,14 +113,19 @@ def test_it_goes_on_where_it_was(tmp_path, monkeypatch):
             for way in few
             for by in ("nll", "scaled_nll")
         }
-        own = judged[judged.seed == seed]
+        own = kept[kept.seed == seed]
         assert set(own[factorial.SETTING].itertuples(index=False, name=None)) == chosen
         assert set(own.state) == {"as trained", "after T"}
     many = len(calls)
     factorial.run("digits", listed)
     assert len(calls) == many
     assert whole.revision.notna().all()
-    factorial.splits.cache_clear()
+    judged._table.cache_clear()
+    (claim,) = (one for one in listed.claims if one.id == "T2")
+    told = judged.judged(next(one for one in claim.compare if one.data == "digits"), listed)
+    assert (told["seeds"], told["low"] < told["estimate"] < told["high"]) == (2, True)
+    assert f"digits: {told['word']}" in page.overview(pd.DataFrame([told]), [claim])
+    judged._table.cache_clear()
 
 
 @pytest.mark.parametrize("name", ["digits", "text", "parts"])

@@ -61,17 +61,6 @@ def test_a_word_that_is_known(synthetic, how, word, mean):
         assert word == "OPEN"
 
 
-def test_how_many_seeds_chose_an_end_of_strengths_and_decays(synthetic):
-    ways = {**LISTED.ways, "smoothing": [0.05, 0.1, 0.2]}
-    digits = {**LISTED.data["digits"], "decays": [0.001, 0.01]}
-    listed = dataclasses.replace(LISTED, ways=ways, data={**LISTED.data, "digits": digits})
-    told = [judged.ends(row(way=("smoothing",), state=state), listed)
-            for state in ("as trained", "after T")]  # fmt: skip
-    decay = "largest decay: 10 of 10"
-    assert told == [decay, f"smoothing .2, the most tried: 10 of 10; {decay}"]
-    assert judged.ends(row(way=("smoothing",), state="as trained"), LISTED) == ""
-
-
 def test_a_word_that_hangs_on_the_rounding_of_a_printed_line():
     comparison = row(was="older", state="as trained")
     old = verdicts.parse(
@@ -80,48 +69,6 @@ def test_a_word_that_hangs_on_the_rounding_of_a_printed_line():
     assert judged.hangs(comparison, old, expect="below")
     safe = dataclasses.replace(old, mean=-0.03, low=-0.04, high=-0.02)
     assert not judged.hangs(comparison, safe, expect="below")
-
-
-def test_half_of_the_ece_of_photographs_is_computed():
-    (told,) = [judged.judged(one, LISTED) for one in LISTED.comparisons if one.was in judged.RAW]
-    old = verdicts.parse(
-        "T1 HOLDS: photographs: one T lowers the ECE | -0.044 [-0.050, -0.037] 95% over 3 seeds"
-    )
-    assert told["estimate"] == pytest.approx(old.mean, abs=5e-4)  # the printed line, and the runs
-    assert told["size"] == pytest.approx(0.0317, abs=5e-5)
-
-
-def test_the_word_at_a_decay_is_of_settings_that_the_other_seeds_chose(synthetic):
-    comparison = row(way=("smoothing",), state="after T", measure="NLL", margin=0.02)
-    whole = factorial.stored("digits", "selection")
-    lucky = (whole.seed == SEEDS[0]) & (whole.strength == 0.1) & (whole.way == "smoothing")
-    whole.loc[lucky, "scaled_nll"] = 0.1  # of one seed alone: the others choose .2
-    whole.to_csv(factorial.path("digits", "selection"), index=False)
-    judged._table.cache_clear()
-    told = judged.on_selection(comparison, ("smoothing",), LISTED, 0.01)
-    assert told.tolist() == [0.5] * len(SEEDS)
-    assert len(set(judged.on_selection(comparison, ("smoothing", "penalty"), LISTED, 0.01))) == 1
-
-
-def test_what_stands_beside_a_row_is_its_comparison_with_one_part_changed():
-    rows = {(one.claim, one.state, one.about or one.data): one for one in LISTED.comparisons}
-
-    def told(*key):
-        entries = (one.split(" | ") for one in judged.beside(rows[key], LISTED).split("; "))
-        return {
-            (name, decay): (word, float(rest.split()[0])) for name, decay, word, rest in entries
-        }
-
-    assert told("O2", "as trained", "photographs, depth") == {("signed gap", ""): ("HOLDS", 0.144)}
-    noise = told("S2", "after T", "photographs")
-    assert noise["pure noise", "0.0005"] == ("REVERSED", 0.246)
-    assert noise["pure noise", "0.005"][0] == "OPEN"
-    pooled = told("T1", "after T", "photographs")
-    assert {word for (name, _), (word, _) in pooled.items() if name == "all losses"} == {"HOLDS"}
-    assert pooled["cross-entropy", "0.005"] == ("WITHIN", -0.005)
-    assert told("F7", "", "digits, cross-entropy") == {("chosen decay", ""): ("REVERSED", 0.946)}
-    assert told("T1", "after T", "digits") == {("chosen decay", ""): ("WITHIN", -0.003)}
-    assert told("X5", "as trained", "SST-2") == {("TREC", ""): ("OPEN", 0.013)}
 
 
 def test_nobody_looks_between(synthetic):

@@ -40,21 +40,6 @@ def test_marks_lie_to_the_right_as_claimed(expect, than, told):
     assert found == pytest.approx(told)
 
 
-BESIDE = "noise | 0.005 | OPEN | +0.1 [+0.0, +0.2]; gap |  | HOLDS | +0.144 [+0.1, +0.2]"
-
-
-@pytest.mark.parametrize(("word", "decays", "beside", "told"), [
-    ("OPEN", "0: OPEN, not as claimed; 0.0005: OPEN; 0.03: HOLDS", BESIDE,
-     " (post hoc; at 0: OPEN, not as claimed; at 3e-2: HOLDS; gap: HOLDS +.144)"),
-    ("REVERSED", "0.0: OPEN; 0.0005: REVERSED; 0.005: OPEN", "", " (at 0, 5e-3: OPEN)"),
-    ("REVERSED", "0.0005: REVERSED", "", ""),
-])  # fmt: skip
-def test_a_mark_is_of_another_word_alone_and_an_open_one_can_be_another(word, decays, beside, told):
-    row = {"word": word, "decays": decays, "beside": beside, "excluded": False, "ends": ""}
-    row |= {"stored": "each seed" * bool(beside), "late": bool(beside)}
-    assert page.marks(pd.Series(row)) == told
-
-
 def test_the_figure_has_a_line_a_claim_and_a_mark_a_comparison():
     rows = page.stored()
     says = {claim.id: claim.says for claim in LISTED}

@@ -19,20 +19,6 @@ SHAPES = {"cifar100": (100, 32), "eurosat": (3, 32), "inaturalist2019": (2, 64)}
 SHAPES |= {"tiny-imagenet": (2, 64)}
 
 
-@pytest.fixture
-def made_up(tmp_path):
-    """Prepares a dataset from its made-up archive; returns the root."""
-
-    def build(name):
-        published = tmp_path / "published"
-        published.mkdir()
-        files, _ = builders.BUILDERS[name](published)
-        source = builders.trusting(name, files)
-        return prepare.prepare(source, tmp_path / "root", list(files.values())).parents[1]
-
-    return build
-
-
 def one_step(monkeypatch, name, **options):
     """The experiment at the papers' scale, on three images in one epoch."""
     experiment, paper = EXPERIMENTS[name], SETTINGS["paper"]
@@ -52,8 +38,9 @@ def one_step(monkeypatch, name, **options):
     ("eurosat", "noise", 0.4, None),
     ("inaturalist2019", "noise", 0.4, None),
 ])  # fmt: skip
-def test_a_step_of_the_paper_on_its_dataset(dataset, name, value, network, made_up, monkeypatch):
-    root = made_up(dataset)
+def test_a_step_of_the_paper_on_its_dataset(dataset, name, value, network, tmp_path, monkeypatch):
+    source, files, _ = builders.published(dataset, tmp_path)
+    root = prepare.prepare(source, tmp_path / "root", list(files.values())).parents[1]
     chosen = {"dataset": dataset, "root": root, "network": network, "values": [value]}
     done = one_step(monkeypatch, name, **chosen)
     train, (classes, size) = done.outcomes[0].trial.train, SHAPES[dataset]

@@ -5,6 +5,7 @@ import pytest
 from study import judged, register
 
 from calibkit.course import checkout, claims
+from tests import refusals
 
 LISTED = register.read()
 JITTER = np.array([-0.002, -0.001, 0.0, 0.001, 0.002])  # half of the 98.75 % interval is .0030
@@ -83,16 +84,13 @@ def test_chance_alone_is_called_an_effect_as_rarely_as_the_level_says():
     assert "REVERSED" not in words
 
 
-@pytest.mark.parametrize(("values", "margin", "how", "why"), [
-    ([0.1], 0.01, {}, "at least 2"),
-    ([0.1, 0.2], 0.0, {}, "margin"),
-    ([0.1, 0.2], 0.01, {"expect": "more"}, "expect"),
-    ([0.1, 0.2], 0.01, {"level": 1.0}, "level"),
-    ([0.1, float("nan")], 0.01, {}, "finite"),
-])  # fmt: skip
-def test_bad_numbers_are_named(values, margin, how, why):
-    with pytest.raises(ValueError, match=why):
-        register.judge(values, margin, **how)
+test_bad_numbers_are_named = refusals.table("""
+    register.judge([0.1], 0.01) -> ValueError: ...at least 2
+    register.judge([0.1, 0.2], 0.0) -> ValueError: ...margin
+    register.judge([0.1, 0.2], 0.01, expect="more") -> ValueError: ...expect
+    register.judge([0.1, 0.2], 0.01, level=1.0) -> ValueError: ...level
+    register.judge([0.1, np.nan], 0.01) -> ValueError: ...finite
+""")
 
 
 def test_the_register_keeps_its_rules():
