@@ -64,52 +64,6 @@ def test_calibration_data_give_the_temperature():
     assert found.cooling.low < 2.0 < found.cooling.high
 
 
-def test_the_test_finds_what_is_off_and_passes_what_is_not():
-    z, labels = drawn(4000, 4)
-    honest, sharp = calibkit.audit(z, labels).test, calibkit.audit(z * 1.5, labels).test
-    assert honest.p_value > 0.05
-    assert abs(honest.z) < 2
-    assert sharp.p_value < 0.002
-    own = metrics.calibration_test((z * 1.5).softmax(1), labels)
-    assert sharp.error == pytest.approx(own.error)
-    assert sharp.z == pytest.approx(own.z)
-    assert sharp.expected == pytest.approx(own.expected, rel=0.05)
-
-
-def test_power_is_the_share_of_samples_in_which_the_test_rejects():
-    z, labels = drawn(500, 3)
-    power = calibkit.audit(z, labels).power
-    assert list(power.values()) == sorted(power.values())
-    said = z.softmax(1).amax(1)
-    random, found = torch.Generator().manual_seed(1), 0
-    for seed in range(60):
-        hits = torch.rand(len(said), generator=random) < said - 0.05
-        two = torch.stack([1 - said, said], 1)
-        two = torch.where((said >= 0.5)[:, None], two, two.flip(1))
-        kept = said >= 0.5
-        p = metrics.calibration_test(two[kept], hits[kept].long(), resamples=99, seed=seed).p_value
-        found += p <= 0.05
-    assert power[0.05] == pytest.approx(found / 60, abs=0.25)
-
-
-def test_a_class_that_is_off_and_one_that_is_rare_are_pointed_at():
-    z, labels = drawn(6000, 5)
-    as_two = z.argmax(1) == 2
-    z[as_two] *= 4  # too sure wherever it says 2
-    keep = (labels != 4) | (torch.arange(6000) % 20 == 0)
-    found = calibkit.audit(z[keep], labels[keep], class_names=list("abcde")).classes
-    assert found["name"][0] in ("c", "e")
-    flags = dict(zip(found["name"], found["flag"], strict=True))
-    assert flags["c"] == "off"
-    assert flags["e"].startswith("rare")
-    row = found.set_index("name").loc["c"]
-    mine = z[keep].argmax(1) == 2
-    said, right = z[keep].softmax(1).amax(1)[mine], (labels[keep] == 2)[mine]
-    assert row["gap"] == pytest.approx(float(said.mean() - right.double().mean()))
-    parts = metrics.classwise_ece(z[keep].softmax(1), labels[keep])
-    assert found["error"].mean() == pytest.approx(parts)
-
-
 # --- whatever one has ---
 
 

@@ -83,22 +83,6 @@ def test_a_mean_has_nearly_the_interval_of_the_bca_bootstrap():
     assert own == pytest.approx(tuple(bca), abs=0.02)
 
 
-def test_the_spread_of_bins_is_that_of_resamples():
-    z, labels = drawn(800, 3, truth=0.6)
-    rows = calibkit.audit(z, labels).rows
-    index = (rows.confidence * 5).long().clamp(max=4)
-    gap = rows.confidence - rows.correct.double()
-    random = np.random.default_rng(0)
-    spread = intervals.spread_of(units_of(800), [(gap, index)], 5, random, 10)
-    drawn_sums = []
-    for _ in range(1500):
-        chosen = torch.from_numpy(random.integers(800, size=800))
-        drawn_sums.append(torch.bincount(index[chosen], gap[chosen], 5) / 800)
-    covariance = np.cov(np.array([part.numpy() for part in drawn_sums]).T)
-    own = spread.root.T @ spread.root
-    assert own == pytest.approx(covariance, abs=0.15 * np.abs(covariance).max())
-
-
 def test_a_row_moves_the_aurc_by_its_influence():
     random = np.random.default_rng(0)
     confidence = torch.from_numpy(random.random(400))
