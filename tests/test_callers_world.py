@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse
 import torch
 
-from tests.entries import ENTRIES, Given, numbers, public
+from tests.entries import ENTRIES, Given, numbers, plain, public
 
 
 def test_every_public_function_is_an_entry_here():
@@ -49,12 +49,6 @@ def nested():
 SETTINGS = {"strict": strict, "nested": nested}  # two, as each costs a run of all entries
 
 
-@pytest.fixture(scope="module")
-def plain():
-    given, found = Given(), {}
-    return lambda name: found.setdefault(name, numbers(ENTRIES[name](given)))
-
-
 def assert_same(found, expected, tolerance=1e-9):
     found, expected = numbers(found), numbers(expected)
     assert len(found) == len(expected) > 0
@@ -68,7 +62,7 @@ def state():
 
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("name", ENTRIES)
-def test_what_torch_is_set_to_has_no_say(name, setting, plain):
+def test_what_torch_is_set_to_has_no_say(name, setting):
     expected, given = plain(name), Given()
     with SETTINGS[setting]():
         before = state()
@@ -142,7 +136,7 @@ WIDER = {  # and in float64
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", ENTRIES)
-def test_arrays_of_every_kind_are_read(name, plain):
+def test_arrays_of_every_kind_are_read(name):
     expected = plain(name)
     for kind in SAME if name in SOME else ("read-only",):
         assert_same(ENTRIES[name](Given(SAME[kind])), expected, 1e-5)
@@ -309,7 +303,7 @@ GIVEN = Given()
 FITS = [name for name in ENTRIES if name.startswith(("recalibration.", "audit"))]
 
 
-def test_threads_leave_the_process_as_it_was(plain):
+def test_threads_leave_the_process_as_it_was():
     expected = {name: plain(name) for name in FITS}
     before, torch_threads = list(warnings.filters), torch.get_num_threads()
     with default_dtype(torch.float64), ThreadPoolExecutor(8) as pool:

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from calibkit import devices
-from tests.entries import ENTRIES, Given, numbers
+from tests.entries import ENTRIES, Given, numbers, plain
 
 LEFT_OUT = ("training.", "theory.focal_minimiser_multiclass", "theory.penalty_minimiser")
 DRAWS = ("augmentation.", "corruptions.", "mixing.", "prioritization.RandomPart")
@@ -14,12 +14,6 @@ OF_NUMBERS = {  # which are given no tensor that lies somewhere
     *("corruptions.noise_images", "curation.transition_matrix", "metrics.alarm_costs"),
     *("mixing.draw", "recalibration.restore"),
 }
-
-
-@pytest.fixture(scope="module")
-def here():
-    given, found = Given(), {}
-    return lambda name: found.setdefault(name, numbers(ENTRIES[name](given)))
 
 
 def homes(result):
@@ -33,8 +27,8 @@ def homes(result):
 
 @pytest.mark.device
 @pytest.mark.parametrize("name", [name for name in ENTRIES if not name.startswith(LEFT_OUT)])
-def test_an_entry_has_the_numbers_of_the_cpu(name, device, here):
-    expected = here(name)
+def test_an_entry_has_the_numbers_of_the_cpu(name, device):
+    expected = plain(name)
     result = ENTRIES[name](Given(lambda value: devices.moved(value, device)))
     found = numbers(result)
     assert len(found) == len(expected) > 0

@@ -23,11 +23,6 @@ def browser():
 
 
 @pytest.fixture(scope="session")
-def scale():
-    return os.environ.get("CALIBKIT_BROWSER_SCALE", "smoke")
-
-
-@pytest.fixture(scope="session")
 def build():
     """Where tests write: build/browser, one for each process, emptied first."""
     worker = os.environ.get("PYTEST_XDIST_WORKER")

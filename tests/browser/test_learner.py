@@ -8,7 +8,6 @@ import subprocess
 import sys
 
 import nbformat
-import pytest
 
 from calibkit.course import cell_order, checkout, folded_outputs
 from tests.browser.drive import watched
@@ -18,15 +17,6 @@ ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/lab/tree/00_start_here\.ipynb\?to
 SLIDER = ".calibkit-explorer input[type=range]"
 READOUT = ".calibkit-explorer .readout"
 ANSWER = "my_note = 'written by the learner'"
-
-
-@pytest.fixture
-def home(tmp_path):
-    """An empty home, and what the environment says of it."""
-    settings = {name: str(tmp_path / name) for name in ("HOME", "JUPYTER_DATA_DIR", "IPYTHONDIR")}
-    more = {"JUPYTER_CONFIG_DIR": str(tmp_path / "config"), "JUPYTER_RUNTIME_DIR": "/tmp/run_test"}
-    (tmp_path / "HOME").mkdir()
-    return environment(tmp_path) | settings | more
 
 
 class Day:
@@ -80,7 +70,11 @@ def moved(page):
     return before, page.locator(READOUT).first.inner_text()
 
 
-def test_an_evening_and_the_next_day(browser, home, tmp_path):
+def test_an_evening_and_the_next_day(browser, tmp_path):
+    home = environment(tmp_path) | {"JUPYTER_RUNTIME_DIR": "/tmp/run_test"}
+    for name in ("HOME", "JUPYTER_DATA_DIR", "IPYTHONDIR", "JUPYTER_CONFIG_DIR"):
+        home[name] = str(tmp_path / name)
+    (tmp_path / "HOME").mkdir()
     work = tmp_path / "work"
     own = work / "00_start_here.ipynb"
     status = ["git", "-C", str(checkout.root()), "status", "--porcelain"]

@@ -71,9 +71,6 @@ def test_intervals_and_words_are_those_of_the_verdicts(page):
             assert word == judged.word, (values, expect, margin)
             words.add(word)
     assert words == {"HOLDS", "NOT MET", "REVERSED", "INCONCLUSIVE"}
-    line = page.evaluate("calibkit.verdictOf('own1', 'a claim', [-0.1, -0.12, -0.11]).line")
-    judged = verdicts.judge("own1", "a claim", [-0.1, -0.12, -0.11], expect="below")
-    assert line == str(judged).replace("seeds", "students")
 
 
 def test_scores_and_bins_are_those_of_the_package(page):
@@ -183,10 +180,6 @@ def test_a_teacher_drops_files_and_the_change_is_judged_as_in_python(page, acces
     ]
     lines = page.locator("#verdicts").inner_text().splitlines()
     assert lines == [str(one).replace("seeds", "students") for one in expected]
-    found = page.evaluate("calibkit.own.classroom.verdicts()")
-    for one, judged in zip(found, expected, strict=True):
-        ends = [one["mean"] - judged.mean, one["low"] - judged.low, one["high"] - judged.high]
-        assert max(map(abs, ends)) < 1e-9
     assert page.locator("#class-pictures svg").count() == 3
     assert page.locator("#by-question tr").count() == 30
     accessible(page)

@@ -1,11 +1,9 @@
 """The real files, through the same code that a user's download goes through.
 
-They are where CALIBKIT_REAL_DATA points: cifar-10-batches-py, MNIST/raw, notMNIST/raw,
-human_labels/cifar10n.npz and text/. Their archives are rebuilt here, so that the
-published hashes cannot match: those alone are replaced.
+They are where CALIBKIT_REAL_DATA points: cifar-10-batches-py and human_labels/cifar10n.npz. Their
+archives are rebuilt here, so that the published hashes cannot match: those alone are replaced.
 """
 
-import gzip
 import os
 import tarfile
 from pathlib import Path
@@ -76,20 +74,3 @@ def test_people_were_wrong_on_the_known_shares(cifar10):
     labels = {s: data.prepared._columns("cifar10n", s, cifar10)["labels"] for s in PEOPLE}
     wrong = {s: float((labels[s] != labels["clean"]).double().mean()) for s in PEOPLE}
     assert wrong == pytest.approx(known, abs=5e-4)
-
-
-@real("MNIST/raw/train-images-idx3-ubyte")
-def test_mnist_is_what_torchvision_reads(root):
-    files = {}
-    for file in SOURCES["mnist"].files:
-        files[file.name] = root / file.name
-        plain = (REAL / "MNIST" / "raw" / file.name.removesuffix(".gz")).read_bytes()
-        files[file.name].write_bytes(gzip.compress(plain, 1))
-    sizes = SOURCES["mnist"].sizes
-    prepare(builders.trusting("mnist", files, sizes=sizes), root, list(files.values()))
-    for split, n in sizes.items():
-        theirs = torchvision.datasets.MNIST(REAL, train=split == "train")
-        ours = data.load("mnist", split=split, root=root, normalise=False)
-        assert len(ours) == n
-        assert torch.equal(ours.labels, theirs.targets)
-        assert torch.equal((ours.inputs[:, 0] * 255).round().byte(), theirs.data)

@@ -1,15 +1,28 @@
-"""What protects a reader of a lesson, as far as it can be counted."""
+"""What protects a reader of a lesson, and its countable habits, as lists of complaints."""
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from calibkit.course import folded_outputs, verdicts
 from calibkit.course.execution import PNG
-from tests.notebooks.lint import END, code_cells, prose
 
+HEAD = ("**Question.**", "**Time.**", "**Needs.**")
+END = ("## Three things to take away", "## Recall", "## Go further", "## References")
+LONGEST_CELL, LONGEST_LINE = 25, 110
+FORBIDDEN = {
+    r"^\s*[!%]": "a shell or magic command",
+    r"simplefilter|filterwarnings": "silences warnings",
+    r"rcParams|set_theme|style\.use": "sets a global style",
+    r"[\"'](/home|/Users|/root|/tmp|[A-Z]:\\)": "an absolute path",
+    r"urlopen|urlretrieve|requests\.get|download=True": "a download",
+}
+# A year at the start of a line, which becomes a list, and HTML, which lasts to the next empty line.
+NUMBERED = re.compile(r"^ *\d{2,4}[.)](?=\s|$)", re.MULTILINE)
+HTML = re.compile(r"^ {0,3}</?(?:details|summary|div|p|table)\b.*(?:\n.+)*", re.MULTILINE)
 VERDICTS = 2  # in the reader's way
 COMMENT = "What came out"  # the title of the fold under a prediction and its figure
 IMAGE = re.compile(r"<img\b[^>]*>")
@@ -22,17 +35,65 @@ def complaints(notebook, glossary: Mapping[str, str], lesson: str) -> list[str]:
     glossary: each term with the lesson that defines it.
     """
     return [
+        *_head(notebook),
+        *_end(notebook),
+        *_of_any(notebook),
         *_predictions(notebook),
         *_verdicts(notebook),
         *_answer(notebook),
-        *_images(notebook),
         *_terms(notebook, glossary, lesson),
     ]
 
 
 def of_evidence(notebook) -> list[str]:
     """Every rule that evidence breaks, in words."""
-    return [*_compared(notebook), *_images(notebook)]
+    return [*_of_any(notebook), *_compared(notebook)]
+
+
+def _of_any(notebook) -> list[str]:
+    return [
+        *_title(notebook),
+        *_parameters(notebook),
+        *_code(notebook),
+        *_images(notebook),
+        *of_text(prose(notebook)),
+    ]
+
+
+def of_text(text: str) -> list[str]:
+    """What JupyterLab shows otherwise than it was meant, in Markdown."""
+    blocks = [re.sub(r"<[^>]*>", "", block) for block in HTML.findall(text)]
+    literal = [block.strip() for block in blocks if re.search(r"\*\w|`|\]\(", block)]
+    return [
+        *(f"a line begins a list with {number.strip()}" for number in NUMBERED.findall(text)),
+        *(f"marks inside of HTML are shown as they are: {block[:60]!r}" for block in literal),
+    ]
+
+
+def code_cells(notebook) -> list:
+    return [c for c in notebook.cells if c.cell_type == "code" and c.source.strip()]
+
+
+def prose(notebook) -> str:
+    return "\n\n".join(c.source for c in notebook.cells if c.cell_type == "markdown")
+
+
+def compared(cell) -> bool:
+    """Whether nbval compares the cell's output with the stored one."""
+    tagged = "nbval-check-output" in cell.metadata.get("tags", ())
+    return tagged or "NBVAL_CHECK_OUTPUT" in cell.source
+
+
+def shows_a_slider(notebook) -> list[bool]:
+    """For each code cell, whether it ends in an explorer: one made, stored, or named before."""
+    made, shows = r"explorers\.(Explorer|stored|networks)\(", []
+    named = {n for c in code_cells(notebook) for n in re.findall(rf"(?m)^(\w+) = {made}", c.source)}
+    names = {name for name, _ in named}
+    for cell in code_cells(notebook):
+        last = ast.parse(cell.source).body[-1]
+        ending = ast.unparse(last.value) if isinstance(last, ast.Expr) else ""
+        shows.append(bool(re.match(made, ending)) or ending in names)
+    return shows
 
 
 def read_glossary(path: Path) -> dict[str, str]:
@@ -72,6 +133,10 @@ def hidden(cell, part: str = "outputs_hidden") -> bool:
 
 def printed(cell) -> str:
     return "".join(o.get("text", "") for o in cell.get("outputs", ()) if o.get("name") == "stdout")
+
+
+def lines(notebook) -> list[str]:
+    return [line for c in code_cells(notebook) for line in printed(c).splitlines()]
 
 
 def _shown(cell) -> str:
@@ -168,3 +233,59 @@ def _plain(text: str) -> str:
 
 def _excerpt(text: str, start: str) -> str:
     return repr(text[text.index(start) :][:60])
+
+
+def _head(notebook) -> Iterator[str]:
+    head = prose(notebook).split("\n## ")[0]
+    yield from (f"the head lacks {part}" for part in HEAD if part not in head)
+
+
+def _title(notebook) -> Iterator[str]:
+    first = notebook.cells[0]
+    if first.cell_type != "markdown" or not first.source.startswith("# "):
+        yield "does not begin with a title"
+    titles = re.findall(r"^# ", prose(notebook), flags=re.MULTILINE)
+    if len(titles) != 1:
+        yield f"{len(titles)} first-level titles"
+
+
+def _end(notebook) -> Iterator[str]:
+    text = prose(notebook)
+    places = [text.find(part) for part in END]
+    yield from (f"lacks {part}" for part, at in zip(END, places, strict=True) if at < 0)
+    if places != sorted(places):
+        yield "the closing sections are out of order"
+    if "Predict before you run" not in text:
+        yield "never asks to predict before running"
+    recall = text[places[1] : places[2]]
+    asked, answered = recall.count("<summary>"), recall.count("</details>")
+    if not 3 <= asked <= 8 or asked != answered:
+        yield f"{asked} recall questions with {answered} folded answers; wants 3 to 8"
+    if not re.search(r"arxiv\.org|doi\.org", text[places[3] :]):
+        yield "no reference has a DOI or arXiv id"
+
+
+def _parameters(notebook) -> Iterator[str]:
+    code = code_cells(notebook)
+    tagged = next(i for i, c in enumerate(code) if "parameters" in c.metadata.get("tags", ()))
+    opening = "\n".join(c.source for c in code[:tagged])
+    plain = ("import", "from", "explorers.stored(")
+    if not all(line.startswith(plain) for line in opening.split("\n") if line):
+        yield "a cell before the parameters does more than import, or show a stored slider"
+
+
+def _code(notebook) -> Iterator[str]:
+    for cell in code_cells(notebook):
+        lines = cell.source.split("\n")
+        where = f"in the cell that begins with {lines[0]!r}"
+        folded = cell.metadata.get("jupyter", {}).get("source_hidden")
+        if len(lines) > LONGEST_CELL:
+            yield f"{len(lines)} lines {where}"
+        # 119 characters fill the column of an exported page; one more is cut off
+        if max(map(len, lines)) > LONGEST_LINE + (9 if folded else 0):
+            yield f"a line of {max(map(len, lines))} characters {where}"
+        for pattern, what in FORBIDDEN.items():
+            if re.search(pattern, cell.source, flags=re.MULTILINE):
+                yield f"{what} {where}"
+        if compared(cell) and "sweep.run(" in cell.source:
+            yield f"training, whose progress is shown, under a compared output {where}"

@@ -10,7 +10,7 @@ from bs4 import BeautifulSoup
 
 from calibkit.course import checkout, claims, execution, explorers, folded_outputs, verdicts
 from calibkit.course.explorers.explorer import refreshed
-from tests.notebooks import lint, pattern
+from tests.notebooks import pattern
 
 LESSONS, EVIDENCE = checkout.lessons(), checkout.evidence()
 EVERY = [*LESSONS, *EVIDENCE]
@@ -28,16 +28,13 @@ def committed(lesson):
 
 @lesson
 def test_a_lesson_keeps_the_habits_and_protects_its_reader(lesson):
-    glossary, held = (
-        pattern.read_glossary(lesson.notebook.parent / "glossary.md"),
-        committed(lesson),
-    )
-    assert lint.complaints(held) + pattern.complaints(held, glossary, lesson.number) == []
+    glossary = pattern.read_glossary(lesson.notebook.parent / "glossary.md")
+    assert pattern.complaints(committed(lesson), glossary, lesson.number) == []
 
 
 @evidence
 def test_evidence_keeps_the_habits_of_any_notebook(lesson):
-    assert lint.of_any(committed(lesson)) + pattern.of_evidence(committed(lesson)) == []
+    assert pattern.of_evidence(committed(lesson)) == []
 
 
 @notebook
@@ -50,7 +47,7 @@ def test_it_is_in_step_with_its_text_twin(lesson):
 
 @notebook
 def test_it_was_executed_in_order_without_errors(lesson):
-    cells = lint.code_cells(committed(lesson))
+    cells = pattern.code_cells(committed(lesson))
     assert [c.execution_count for c in cells] == list(range(1, len(cells) + 1))
     kinds = {output.output_type for c in cells for output in c.outputs}
     assert "error" not in kinds
@@ -71,7 +68,7 @@ def test_what_is_folded_is_not_compared_and_its_cover_tells_nothing(lesson):
 @notebook
 def test_it_compares_its_verdicts_and_no_trained_number_beside_them(lesson):
     """On another processor trained numbers differ in the third digit; what is computed does not."""
-    checked = [c for c in lint.code_cells(committed(lesson)) if lint.compared(c)]
+    checked = [c for c in pattern.code_cells(committed(lesson)) if pattern.compared(c)]
     assert all(c.outputs for c in checked)
     lines = [line for c in checked for line in pattern.printed(c).splitlines()]
     word = re.search(r"HOLDS|REVERSED|INCONCLUSIVE", "".join(lines))
@@ -89,12 +86,12 @@ def test_it_is_small_and_its_sliders_carry_their_own_page(lesson):
     assert len(raw.encode()) < 500_000
     assert execution.WIDGET_MIME not in raw
     pages = raw.count('class=\\"calibkit-explorer')
-    assert pages == sum(lint.shows_a_slider(committed(lesson)))
+    assert pages == sum(pattern.shows_a_slider(committed(lesson)))
 
 
 @lesson
 def test_its_sliders_have_the_script_of_this_version(lesson):
-    outputs = (o for c in lint.code_cells(committed(lesson)) for o in c.outputs)
+    outputs = (o for c in pattern.code_cells(committed(lesson)) for o in c.outputs)
     html = (o.get("data", {}).get("text/html", "") for o in outputs)
     pages = [page for page in html if "calibkit-explorer" in page]
     assert pages
@@ -115,13 +112,9 @@ def test_it_opens_with_the_slider_of_its_own_last_run(lesson):
 def test_a_verdict_of_a_lesson_stands_in_its_evidence(lesson):
     """The same line, from the same runs; and under it the conclusion that the evidence drew."""
     beside = committed(checkout.lessons(lesson.source.stem)[0])
-    full = [
-        line for c in lint.code_cells(committed(lesson)) for line in pattern.printed(c).splitlines()
-    ]
-    shown = [line for c in lint.code_cells(beside) for line in pattern.printed(c).splitlines()]
-    told = [line for line in shown if verdicts.parse(line) or verdicts.conclusion(line)]
-    missing = [line for line in told if line not in full]
-    assert missing == [], f"run  make notebooks ONLY={lesson.number} EVIDENCE=1"
+    shown = {x for x in pattern.lines(beside) if verdicts.parse(x) or verdicts.conclusion(x)}
+    missing = shown - set(pattern.lines(committed(lesson)))
+    assert missing == set(), f"run  make notebooks ONLY={lesson.number} EVIDENCE=1"
 
 
 def test_the_stored_conclusions_are_those_of_the_evidence():
@@ -132,11 +125,11 @@ def test_the_stored_conclusions_are_those_of_the_evidence():
 
 @pytest.mark.parametrize("page", PAGES, ids=[path.name for path in PAGES])
 def test_pages_of_text_are_shown_as_they_are_meant(page):
-    assert lint.of_text(page.read_text(encoding="utf-8")) == []
+    assert pattern.of_text(page.read_text(encoding="utf-8")) == []
 
 
 @notebook
 def test_every_link_to_a_file_leads_somewhere(lesson):
-    targets = re.findall(r"\]\(([^)#:]+)\)", lint.prose(committed(lesson)))
+    targets = re.findall(r"\]\(([^)#:]+)\)", pattern.prose(committed(lesson)))
     missing = [t for t in targets if not (lesson.notebook.parent / t).exists()]
     assert missing == []

@@ -8,7 +8,7 @@ import pytest
 
 from calibkit.course import checkout
 from calibkit.course.execution import PNG
-from tests.notebooks.lint import prose
+from tests.notebooks.pattern import prose
 
 NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?|(?<![\w\d])\.\d+")
 LESSONS = sorted((checkout.root() / "notebooks").glob("[0-9]*.ipynb"))

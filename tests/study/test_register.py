@@ -75,15 +75,6 @@ def test_what_open_needs_is_what_then_decides():
     assert register.judge([0.02, 0.02001, 0.01999], 0.01, size=0.05).more is None
 
 
-def test_chance_alone_is_called_an_effect_as_rarely_as_the_level_says():
-    """At the edge of the margin HOLDS and WITHIN are errors, each of half of 1.25 %."""
-    draws = np.random.default_rng(1).normal(0.01, 0.004, size=(1500, 10))
-    words = [register.judge(values, 0.01).word for values in draws]
-    assert 0.003 < words.count("HOLDS") / 1500 < 0.0095
-    assert 0.003 < words.count("WITHIN") / 1500 < 0.0095
-    assert "REVERSED" not in words
-
-
 test_bad_numbers_are_named = refusals.table("""
     register.judge([0.1], 0.01) -> ValueError: ...at least 2
     register.judge([0.1, 0.2], 0.0) -> ValueError: ...margin
