@@ -135,9 +135,11 @@ def _beside(path: Path) -> list[Path]:
 def _labels(path: Path, table: tables.Table, options: Options) -> pd.Series:
     """The labels of a second file in the order of the rows; a text may have a header or none."""
     if path.suffix.lower() in tables.TEXTS:
-        frame = pd.read_csv(path, header=None, sep=None, engine="python", dtype=str)
-        if len(frame.columns) == 1:
-            return frame[0].iloc[int(len(frame) == len(table) + 1) :].reset_index(drop=True)
+        with contextlib.suppress(ValueError):  # of one column, unless a mark parts more
+            lost: dict[str, Any] = {"na_values": tables.MISSING, "keep_default_na": False}
+            lines = pd.read_csv(path, header=None, sep="\0", dtype=str, **lost)[0]
+            if not lines.str.contains(r"[,;\t|]", na=False).any():
+                return lines.iloc[int(len(lines) == len(table) + 1) :].reset_index(drop=True)
     own = tables.load(path, Options())
     flat = own.flat(own.columns)
     named = [c for c in options.label or [] if c in own] or [c for c in flat if bare(c) in LABELS]

@@ -144,6 +144,12 @@ def bare(labels, scores, head=None):
     ("g.csv", lambda p: table(label=-7).to_csv(p, index=False), "usual name for labels"),
     ("longer.csv", put("i,y,p\n" + "1,a,.5,.3,.2\n2,b,.1,.1,.8\n" * 9), "rows have 5 values"),
     ("fold.csv", put("label,p_0,p_1\n" + "0,.5,.5,fold0\n1,.2,.8,fold1\n" * 9), "have 4 values"),
+    ("twice.csv", put("label,p,p\n0,.1,.2\n1,.5,.6\n"), "several columns 'p'"),
+    ("cut.csv.gz", put("x"), "cannot be unpacked"),
+    ("blanks.txt", put("label p\n0 .5\n1 .2 x\n0 .1\n"), "2 columns that blanks part"),
+    ("le.csv", lambda p: p.write_bytes("label,p\n0,.5\n".encode("utf-16-le")), "its --encoding"),
+    ("rows.json", put("[1, 2]"), "must hold one JSON record a line"),
+    ("cut.jsonl", put('{"a": 1}\n{'), "holds no JSON record a line"),
     ("h.csv", lambda p: table(p_cat=np.nan).to_csv(p, index=False), "p_cat.* holds no numbers"),
 ])  # fmt: skip
 def test_a_wrong_file_is_refused_in_words(tmp_path, capsys, name, make, words):

@@ -8,15 +8,18 @@ import json
 import re
 import shlex
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from scipy.special import softmax
+from sklearn.metrics import roc_auc_score
 
 from calibkit import __main__
 from calibkit.auditing import files
+from calibkit.auditing.files import Predictions
 from calibkit.auditing.questions import Question
 from tests.auditing.collection import Truth, csv, numbers, one, text
 from tests.auditing.test_columns import probabilities
@@ -31,6 +34,7 @@ Q = _random.beta(0.7, 0.9, N)
 Y = (_random.random(N) < 0.15 + 0.7 * Q).astype(int)
 TWO = Truth(np.column_stack([1 - Q, Q]), Y)
 NAMES = np.array(["negative", "neutral", "positive"])
+CODES = ["melanocytic nevi", "basal cell carcinoma", "actinic keratoses"]
 BEST, TOP = P3.argmax(1), P3.max(1)
 HITS = one(TOP, (BEST == Y3).astype(int), True)
 SIDE = np.maximum(Q, 1 - Q)
@@ -104,6 +108,7 @@ def loss_beside(z, y):
     return {"logits": z, "labels": y, "loss": torch.tensor(0.5)}
 
 
+LOST = np.arange(N) % 15 == 4
 PAIRS = [[int(y), float(q)] for y, q in zip(Y, Q, strict=True)]
 
 
@@ -134,7 +139,12 @@ FORMS = TOOLS | {
                                     for k in range(N)})), THREE),
     "evaluation.json": (text(json.dumps({"config": {"n": N}, "results": {"version": 3, "results": [
         {"response": {"confidence": float(p)}, "grader": {"pass": bool(hit)}}
-        for p, hit in zip(TOP, HITS.labels, strict=True)]}})), HITS),
+        for p, hit in zip(TOP, HITS.labels, strict=True)], "errors": [{"z": 1}, {"a": 2}]}})),
+        HITS),
+    "per_instance_stats.json": (text(json.dumps([{"instance_id": f"id{k}", "stats": [
+        {"name": {"name": name, "split": "test"}, "count": 2, "sum": 2 * one, "mean": one}
+        for name, one in (("exact_match", float(HITS.labels[k])), ("max_prob", float(TOP[k])))]}
+        for k in range(N)])), HITS),
     "batches.pt": (saved(lambda: by_hundred(loss_beside, Z, Y3)), THREE),
     "label_numbers.csv": (csv(label=[f"LABEL_{k}" for k in BEST], score=TOP, gold=Y3), HITS),
     "tuple.pt": (saved(lambda: (torch.tensor(P3), torch.tensor(Y3))), THREE),
@@ -147,13 +157,18 @@ FORMS = TOOLS | {
     "lists.json": (text(json.dumps(PAIRS)), TWO),
     "printed.csv": (csv(label=Y3, probs=[str([np.float64(x) for x in p]) for p in P3]), THREE),
     "lone_marks.tsv": (text(lone_marks()), TWO),
-    "arena.csv": (csv(**scores("winner_", np.eye(3, dtype=int)[Y3], BATTLE),
+    "reviews.csv": (csv(text=['a\n"b", c\ne'] * N, label=Y, prob=Q), TWO),
+    "unsure.csv": (csv(truth=WORDS, machine=np.where(BEST == 0, "unsure", NAMES[BEST]),
+                       confidence=TOP), one(TOP, HITS.labels * (BEST > 0), True)),
+    "arena.csv": (csv(**scores("winner_", np.eye(3, dtype=int)[Y3], BATTLE), x_1=Q, x_2=Q / 2,
                       **scores("pred_", P3[:, [2, 0, 1]], np.roll(BATTLE, 1))), THREE),
     "from_minus_1.csv": (csv(label=Y3 - 1, **scores("prob_", names="012")), THREE),
     "second_mark.csv": (csv(avg_logprob=np.log(TOP), exact_match=HITS.labels,
                             f1=np.where(HITS.labels, 1, Q / 2)), HITS),
     "two_best.npz": (lambda path: np.savez(
         path, topk_scores=np.take_along_axis(P3, RANKS, 1), topk_labels=RANKS, targets=Y3), HITS),
+    "cyrillic.csv": (text("\n".join(["метка,p", *(f"{['нет', 'да'][y]},{q!r}" for y, q in PAIRS)]),
+                          "cp1251"), TWO),
     "gbk.csv": (text("\n".join(["编号,标签,概率", *(f"{k},{y},{q!r}" for k, (y, q) in
                                                  enumerate(PAIRS))]), "gb18030"), TWO),
 }  # fmt: skip
@@ -214,30 +229,90 @@ def test_the_guide_has_the_command_for_each_tool(tmp_path):
 SHUFFLED = -np.sort(-P3, axis=1)[:, [2, 0, 1]]  # the best of more classes, in no order
 
 
-@pytest.mark.parametrize(("columns", "option"), [
-    (dict(label=NAMES[BEST], **scores("p_")), "labels_are_true"),
-    ({"label": (Q > 0.5).astype(int), "p": Q}, "labels_are_true"),
-    (dict(label=(Y3 + 1) % 3, **scores("p_", SHUFFLED, "012")), "sorted_classes"),
-    (dict(label=(Y3 + 1) % 3, **scores("p_", P3, "012")), "columns_as_named"),
-    ({"label": 1 - Y, "prob": Q}, "columns_as_named"),
-    ({"label": 1 - Y, "p_0": 1 - Q, "p_1": Q}, "columns_as_named"),
-    ({"id": np.repeat(range(N), 3), "p": P3.ravel(),
-          "correct": np.eye(3, dtype=int)[Y3].ravel()}, "rows_are_samples"),
-    ({"id": np.repeat(range(N), 3), "kind": np.tile(NAMES, N), "prob": P3.ravel(),
-          "truth": np.eye(3, dtype=int)[Y3].ravel()}, "rows_are_samples"),
+LONG = {"id": np.repeat(range(N), 3), "truth": np.eye(3, dtype=int)[Y3].ravel()}
+MOVED = f"right in {np.mean(BEST == (Y3 + 1) % 3):.1%} of the rows, in {HITS.labels.mean():.1%} if"
+SAME = f"in every one of {N} rows"
+
+
+@pytest.mark.parametrize(("columns", "option", "words"), [
+    (dict(label=NAMES[BEST], **scores("p_")), "labels_are_true", SAME),
+    ({"label": DECIDED, "p": Q}, "labels_are_true", SAME),
+    (dict(label=(Y3 + 1) % 3, **scores("p_", SHUFFLED, "012")), "sorted_classes", "in every row"),
+    (dict(label=(Y3 + 1) % 3, **scores("p_", P3, "012")), "columns_as_named", MOVED),
+    ({"label": 1 - Y, "prob": Q}, "columns_as_named", f"(AUC {1 - roc_auc_score(Y, Q):.3f})"),
+    ({"label": 1 - Y, "p_0": 1 - Q, "p_1": Q}, "columns_as_named", "labels are assigned"),
+    ({"p": P3.ravel(), **LONG}, "rows_are_samples", "480 rows are the classes of 160 samples"),
+    ({"kind": np.tile(NAMES, N), "prob": P3.ravel(), **LONG}, "rows_are_samples",
+     "index='id', columns='kind', values='prob')"),
+    ({"text": ["a\nb,c,d\ne"] * N, "label": Y, "p": Q}, "joined_lines", "join 320 of its 480"),
 ])  # fmt: skip
-def test_each_check_has_an_option_that_takes_the_risk(columns, option, tmp_path):
+def test_each_check_has_an_option_that_takes_the_risk(columns, option, words, tmp_path):
     path = tmp_path / "odd.csv"
     csv(**columns)(path)
-    with pytest.raises(Question, match=f"--{option.replace('_', '-')}"):
+    with pytest.raises(Question, match=re.escape(words)) as asked:
         files.read(path)
+    assert f"--{option.replace('_', '-')}" in str(asked.value)
     assert len(files.read(path, **{option: True}).labels) == len(next(iter(columns.values())))
+
+
+def test_a_question_says_why_what_the_file_holds_and_what_to_type(tmp_path):
+    path, auc = tmp_path / "loans.csv", roc_auc_score(Y, Q)
+    words, more = np.where(Y, "default", "repaid"), {f"x_{k}": np.full(N, k) for k in range(24)}
+    csv(outcome=words, pd=Q, **more, _how={"index": True})(path)
+    assert question_of(path).splitlines() == [
+        "labels are default and repaid: of which of them is 'pd'? Say it with --positive, or with "
+        "--predicted COLUMN if it is the confidence of a prediction.",
+        "loans.csv has the columns", "  Unnamed: 0: 0, 1, 2", f"  outcome: {', '.join(words[:3])}",
+        f"  pd: {Q[0]:.6g}, {Q[1]:.6g}, {Q[2]:.6g}",
+        *(f"  x_{k}: {k}, {k}, {k}" for k in range(21)), "  ... and 3 more",
+        "It may be one of these, the likeliest first:",
+        f"  'pd' is of 'default' (AUC {auc:.2f}): --positive default",
+        f"  'pd' is of 'repaid' (AUC {1 - auc:.2f}): --positive repaid --columns-as-named",
+        "Type, for the first (labels from 'outcome', scores from pd; positive class 'default'):",
+        f"  calibkit audit {path} --positive default",
+    ]  # fmt: skip
+
+
+def test_many_columns_are_typed_as_one_where_no_other_begins_so(tmp_path):
+    p = softmax(np.random.default_rng(1).normal(0, 2, (N, 31)), axis=1)
+    sets = scores("p_", p, range(31)) | scores("logit_", np.log(p), range(31))
+    csv(label=np.arange(N) % 31, p_value=Q, **sets)(tmp_path / "many.csv")
+    asked = question_of(tmp_path / "many.csv")
+    assert "--scores 'logit_*'" in asked
+    assert f"--scores {','.join(f'p_{k}' for k in range(31))}\n" in asked
+
+
+YES = np.where(Y, "yes", "no")
+UMLAUTS = "Äpfel,label,p\n" + "".join(f"süß,{y},{q!r}\n" for y, q in PAIRS)
+
+
+@pytest.mark.parametrize(("write", "options", "names", "note"), [
+    (csv(label=YES, p_yes=Q), {}, ["no", "yes"], "; positive class 'yes'"),
+    (csv(label=YES, p_yes=Q, p_no=1 - Q), {}, ["no", "yes"], "labels from 'label'"),
+    (csv(label=WORDS, p=P3[:, 1]), {"positive": "neutral"}, ["other", "neutral"], "'neutral'"),
+    (csv(label=["yes"] * N, p_yes=Q), {"label": "label"}, ["not yes", "yes"], "'yes'"),
+    (csv(label=Y3 + 1, **scores("p_", names="012")), {"first_class": 1}, ["1", "2", "3"],
+     "; classes: p_0 as 1, p_1 as 2, p_2 as 3"),
+    (csv(label=Y3, **scores()), {"scores": "ne*,positive", "classes": "0,1,2"}, list(NAMES),
+     "negative as 0, neutral as 1"),
+    (lambda path: np.savez(path, probs=P3, label=WORDS, class_names=NAMES), {}, list(NAMES), ""),
+    (text(UMLAUTS, "cp1252"), {}, None, "read as cp1252; labels from 'label', "),
+    (text(lone_marks()), {"plain_quotes": True}, None, "quotation marks read as characters; "),
+    (text(UMLAUTS.split("\n", 1)[1]), {"label": "column_2", "scores": "column_3"}, None,
+     "no header: the columns are called column_1, column_2, ...; "),
+])  # fmt: skip
+def test_how_a_file_was_read_and_its_classes_are_said(write, options, names, note, tmp_path):
+    path = tmp_path / ("a.npz" if "savez" in str(write.__code__.co_names) else "a.csv")
+    write(path)
+    found = files.read(path, **options)
+    assert found.names == names
+    assert note in found.note
 
 
 def test_lines_that_quotation_marks_join_are_counted(tmp_path):
     path = tmp_path / "marks.tsv"
-    path.write_text(lone_marks(), encoding="utf-8")
-    with pytest.raises(Question, match="--plain-quotes"):
+    path.write_text(lone_marks().replace('"text 60', 'text 60"'), encoding="utf-8")
+    with pytest.raises(Question, match=r"join 40 of its 160 lines .* --plain-quotes"):
         files.read(path)
     assert len(files.read(path, plain_quotes=True).labels) == N
 
@@ -253,7 +328,9 @@ def test_labels_of_a_file_beside_are_offered_and_put_in_order(called, tmp_path):
     mixed = _random.permutation(N)
     csv(filename=images, **scores("pred_", names="012"))(tmp_path / "predictions.csv")
     csv(image=images[mixed], label=Y3[mixed])(tmp_path / called)
-    assert f"--labels {tmp_path / called}" in question_of(tmp_path / "predictions.csv")
+    asked = question_of(tmp_path / "predictions.csv")
+    assert f"--labels {tmp_path / called}" in asked
+    assert asked.endswith("Whether this is so the file does not say: look at where it comes from.")
     found = files.read(tmp_path / "predictions.csv", labels=tmp_path / called)
     assert numbers(*probabilities(found)) == pytest.approx(THREE.numbers(), abs=1e-9)
     csv(filename=[f"x{k}" for k in range(N)], label=Y3)(tmp_path / called)
@@ -272,7 +349,53 @@ def test_a_file_of_other_labels_is_not_offered(tmp_path):
     assert "truth.json" not in asked
 
 
+@pytest.mark.parametrize("head", [[], ["label"]])
+def test_labels_of_a_second_file_may_have_a_header_or_none(head, tmp_path):
+    """The words hold blanks, and letters that a guess of what parts columns would fall for."""
+    csv(**scores(names=CODES))(tmp_path / "p.csv")
+    lines = [*head, *(CODES[k] for k in Y3)]
+    (tmp_path / "y.txt").write_text("\n".join(lines), encoding="utf-8")
+    assert files.read(tmp_path / "p.csv", labels=tmp_path / "y.txt").labels.tolist() == list(Y3)
+    (tmp_path / "y.txt").write_text("\n".join(lines[:-2]), encoding="utf-8")
+    with pytest.raises(ValueError, match=f"rows as the scores, 160, got {len(lines) - 2}"):
+        files.read(tmp_path / "p.csv", labels=tmp_path / "y.txt")
+
+
+def test_a_second_file_of_two_columns_is_asked_which_holds_the_labels(tmp_path):
+    csv(**scores("p_", names="012"))(tmp_path / "p.csv")
+    csv(a=Y3[::-1], b=Y3)(tmp_path / "two.csv")
+    with pytest.raises(Question, match=r"two\.csv must hold one column of labels: say --label"):
+        files.read(tmp_path / "p.csv", labels=tmp_path / "two.csv")
+    found = files.read(tmp_path / "p.csv", labels=tmp_path / "two.csv", label="b")
+    assert found.labels.tolist() == list(Y3)
+
+
+def test_two_files_have_the_same_rows_and_classes_in_one_order():
+    kept, turned = np.ones(N, bool), P3[:, [2, 0, 1]]
+    given = Predictions(P3, Y3, names=list("abc"), kept=kept)
+    other = files.paired(given, Predictions(turned, (Y3 + 1) % 3, names=list("cab"), kept=kept), "")
+    assert (other.scores == P3).all()
+    assert (other.labels == Y3).all()
+    counted = Predictions(P3, Y3, names=["0", "1", "2"], kept=kept)
+    assert files.like(counted, Predictions(P3, Y3)) is counted
+    hits = [Predictions(TOP, y, "confidence", kept=kept) for y in (HITS.labels, Y)]
+    assert files.paired(*hits, ("a", "b")) is hits[1]
+    first = Predictions(Q, Y, names=["no", "yes"], kept=kept)
+    for second, words in (
+        (replace(first, names=["yes", "no"]), "same positive class, got 'yes' and 'no'"),
+        (replace(first, names=["no", "si"]), "same classes"),
+        (replace(first, kept=~LOST), "a and b lack labels or scores in different rows"),
+        (replace(first, labels=1 - Y), "b has other labels than a"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            files.paired(first, second, ("a", "b"))
+
+
 def test_a_score_is_of_a_label_or_of_a_prediction(tmp_path):
+    minus = np.where(LOST, -100, Y3)  # a number as an answer, and no mark
+    csv(target=minus, prediction=BEST, confidence=TOP)(tmp_path / "numbers.csv")
+    found = files.read(tmp_path / "numbers.csv", predicted="prediction")
+    assert found.labels.tolist() == (minus == BEST).tolist()
     csv(label=Y, p=Q, pred=DECIDED)(tmp_path / "both.csv")
     with pytest.raises(ValueError, match="say one of them"):
         files.read(tmp_path / "both.csv", positive="1", predicted="pred")
@@ -317,7 +440,7 @@ def test_scores_above_one_half_are_asked_about_unless_the_event_is_the_rule(tmp_
 ])  # fmt: skip
 def test_a_model_worse_than_chance_is_read_one_way_or_the_other(columns, tmp_path):
     csv(**columns)(tmp_path / "worse.csv")
-    with pytest.raises(Question, match="the file does not say: look") as asked:
+    with pytest.raises(Question, match="Which of them is so the file does not say: look") as asked:
         files.read(tmp_path / "worse.csv")
     commands = re.findall(r"calibkit audit .*", str(asked.value))
     read = [files.read(tmp_path / "worse.csv", **typed(shlex.split(one))) for one in commands]
@@ -329,10 +452,9 @@ def test_a_model_worse_than_chance_is_read_one_way_or_the_other(columns, tmp_pat
 # --- what people met ---
 
 FOLD = _random.integers(1, 6, N)
-CODES = ["melanocytic nevi", "basal cell carcinoma", "actinic keratoses"]
 STATED = (100 * TOP).round()
 GOOD = np.where(Y, "bad", "good")
-LOST = np.arange(N) % 15 == 4
+LOST_FIFTH = np.arange(N) % 5 == 2
 
 
 @pytest.mark.parametrize("matrix", [
@@ -367,6 +489,10 @@ def test_votes_are_scores_though_they_are_whole(tmp_path):
     (dict(dx=np.array(["NV", "BCC", "AK"])[Y3], **scores(names=CODES)), THREE,
      "--classes NV,BCC,AK"),
     ({"label": Y, "margin": np.log(Q / (1 - Q))}, TWO, "--scores margin"),
+    ({"label": Y, "p": np.where(LOST_FIFTH, ".", Q.astype(object))},
+     one(Q[~LOST_FIFTH], Y[~LOST_FIFTH]), "32 of 160 rows lack"),
+    ({"label": np.where(LOST_FIFTH, "unclear", Y.astype(object)), "p": Q},
+     one(Q[~LOST_FIFTH], Y[~LOST_FIFTH]), "if unclear stands for no value, say --missing=unclear"),
     *(({"bad": np.where(Y, "yes", "no"), "pd_pct": np.where(LOST, mark, 100 * Q)},
        one(Q[~LOST], Y[~LOST]), f"--missing={mark} and --drop-missing") for mark in (-999, 9999)),
 ])  # fmt: skip
@@ -404,6 +530,7 @@ def test_labels_are_what_the_scores_fit(columns, truth, label, tmp_path):
     {"class": Y, "prob": Q, "is_fraud": (Q + Y > 0.9).astype(int)},
     {"label": Y[::-1], "prob": Q},  # a bad model
     {"label": Y[::-1], "prob": Q, "sex": VIEWS},
+    {"label": Y, "prob": Q, "batch": np.where(LOST, np.nan, np.arange(N) % 8)},
 ])  # fmt: skip
 def test_labels_that_fit_or_that_are_alone_are_read_at_once(columns, tmp_path):
     csv(**columns)(tmp_path / "read.csv")
