@@ -69,6 +69,23 @@ def sentence(said):
     return line
 
 
+ASKED = {  # words, and some of what is asked for with them
+    "reproduce text all --seeds 3 --jobs 2 --root r --vectors v --network n --dataset d":
+        {"name": ["text", "all"], "seeds": 3, "jobs": 2, "root": "r", "vectors": "v",
+            "network": "n", "dataset": "d", "scale": "laptop", "device": "auto", "target": None},
+    "arbiter": {"scale": "laptop", "device": "cpu", "jobs": None, "target": None},
+    "course": {"scale": "laptop", "only": None, "jobs": 2, "limit": None, "evidence": False},
+    "audit-page": {"page": "audit-page", "target": "audit_page.html"},
+    "grade c --seed 3": {"folder": "c", "seed": 3, "exercises": (), "trust": False, "out": None},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("words", ASKED)
+def test_what_is_not_said_has_its_default(words):
+    asked = vars(__main__._parser().parse_args(words.split()))
+    assert ASKED[words].items() <= asked.items()
+
+
 @pytest.mark.parametrize("name", sorted(set(commands()) - SILENT - OF_THE_COURSE))
 def test_a_place_that_cannot_be_written_is_one_sentence(name, capsys):
     assert __main__.main([name, *WORDS[name]]) == 2

@@ -123,6 +123,7 @@ def test_where_no_terminal_is_no_bar_is_drawn(tmp_path, capsys):
     tasks = {"one": ("no_such_module",)}
     (result,) = lesson_processes.spread(tasks, jobs=1, limit=600, logs=tmp_path)
     assert "its process died (exit code 1" in result.error
+    assert 0 < result.seconds < 600
     assert capsys.readouterr().err == ""
 
 

@@ -10,12 +10,15 @@ from calibkit.course import check, checkout, execution, mine
 from calibkit.course.classroom import contents
 
 ECE = """
+import numpy as np
 import torch
+from math import floor
+from statistics import fmean as average
 M = 2
 
 
 def inner(bins):
-    return torch.arange(1, bins, dtype=torch.float64) / bins
+    return torch.arange(1, floor(bins), dtype=torch.float64) / average([bins])
 
 
 def my_ece(probs, labels, bins):
@@ -24,7 +27,7 @@ def my_ece(probs, labels, bins):
 
     off = probs.amax(1).double() - (probs.argmax(1) == labels).double()
     which = bin_of(probs.amax(1).double())
-    return torch.bincount(which, off, minlength=M).abs().sum().item() / len(labels)
+    return np.abs(torch.bincount(which, off, minlength=M).numpy()).sum().item() / len(labels)
 """
 PROBS, LABELS = [[0.9, 0.1], [0.6, 0.4]], [0, 1]
 
@@ -54,6 +57,8 @@ def test_a_right_answer_is_kept_with_what_it_needs_and_read_again(folder):
     assert "def inner(" in code
     assert "M = 2" in code
     assert code.count("import torch") == 1
+    renamed = {"import numpy as np", "from statistics import fmean as average"}
+    assert {"from math import floor", *renamed} <= {*code.splitlines()}
     assert mine.whose("ece", "brier") == "ece: yours, brier: the course's"
     assert mine.ece.__module__ == "mine"
 

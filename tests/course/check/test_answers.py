@@ -5,16 +5,22 @@ passed, all wrong ones were refused. What general mistakes are called is tested 
 that small changes of a solution are refused in `test_mutants.py`.
 """
 
-from itertools import groupby
+from itertools import groupby, zip_longest
+from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
 from calibkit.course import check
+from calibkit.course.check import running
 from tests.course.check.right_answers import RIGHT
 
 EXERCISES = sorted(check.EXERCISES)
 each = pytest.mark.parametrize("name", EXERCISES)
+# by exercise the powers of ten of its tolerances, then a number for what each mistake makes
+MADE = Path(__file__).with_name("mistakes.txt").read_text("utf-8").splitlines()
+ONE_RAISES = ("cheapest_action", "honest_choice", "mixed_labels", "noisy_nll")  # in some case
 
 
 def test_every_exercise_has_a_right_answer():
@@ -37,11 +43,41 @@ def test_every_mistake_has_a_hint_of_its_own(name):
 
 @each
 def test_every_known_mistake_is_told_by_its_own_hint(name):
-    exercise = check.EXERCISES[name]
+    exercise, other = check.EXERCISES[name], []
     for mistake in exercise.mistakes:
         reply = exercise(mistake.function)
         assert not reply, mistake.hint
-        assert mistake.hint in reply.text or "raised" in reply.text, (mistake.hint, reply)
+        other += [] if mistake.hint in reply.text else [(mistake.hint, reply.text)]
+    assert len(other) == (name in ONE_RAISES), other
+    assert all("Your function raised" in text for _, text in other), other
+
+
+def made(exercise, mistake):
+    """One number for all results of a mistake on the cases, for their order and signs as well."""
+    total = 0.0
+    for case, arguments in enumerate(exercise.inputs.values()):
+        try:
+            values = running.numbers(mistake.function(*arguments.values()))
+        except Exception:
+            values = np.array([np.e] * case)
+        flat = np.nan_to_num(values, nan=7.0, posinf=1e9, neginf=-1e9).ravel()
+        weights = (2 + np.cos(np.arange(flat.size) + case)) * np.sign(flat)
+        total += float(weights @ np.log1p(np.abs(flat))) + values.ndim / 8
+    return total
+
+
+@each
+def test_every_known_mistake_makes_what_it_made(name):
+    """Its own hint fits whatever it makes: only numbers put down tell that it is another now."""
+    exercise = check.EXERCISES[name]
+    parts = ["tolerance", "absolute", *(mistake.hint for mistake in exercise.mistakes)]
+    now = [*np.log10([exercise.tolerance, exercise.absolute]).tolist()]
+    now += [made(exercise, mistake) for mistake in exercise.mistakes]
+    then = next((map(float, row.split()[1:]) for row in MADE if row.split()[0] == name), [])
+    pairs = zip_longest(parts, now, then, fillvalue=np.nan)
+    other = [part for part, new, old in pairs if new != pytest.approx(old, rel=1e-4, abs=1e-4)]
+    line = " ".join([name, *(f"{x:.6g}" for x in now)])
+    assert not other, f"where that was meant, write into mistakes.txt: {line}"
 
 
 @each

@@ -271,21 +271,6 @@ def test_the_tolerance_is_that_of_float32_or_the_exercises_own():
     assert not check.note_probability(lambda *a: right(*a) + 1e-9)
 
 
-@pytest.mark.parametrize(
-    ("expected", "given", "shown"),
-    [
-        (0.25, 0.5, ("0.25", "0.5")),
-        (0.12344, 0.12346, ("0.1234", "0.1235")),
-        (0.56377, 0.56379, ("0.56377", "0.56379")),
-        (0.0, 1e-17, ("0", "0.00000000000000001")),
-        (0.0, 1e-18, ("0", "0")),
-        (1 / 3, 1 / 3, ("0.3333", "0.3333")),
-    ],
-)
-def test_results_have_the_decimals_that_tell_them_apart(expected, given, shown):
-    assert engine._apart(np.array(expected), np.array(given)) == shown
-
-
 def test_up_to_twelve_numbers_are_shown_in_full():
     @engine.exercise(cases={"a": (torch.zeros(12),), "b": (torch.zeros(13),)}, mistakes={})
     def total(x):

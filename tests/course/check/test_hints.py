@@ -146,8 +146,11 @@ FACTS = [  # exercise, answer, what its reply holds
     (masked_sum, lambda x, k, s: 0.25, "the same whatever it is given"),
     (cooled_nll, overflowing_base_2, "the logarithm to base 2"),  # in ordinary cases
     (cooled_nll, overflowing_base_2, "Besides, your result is infinite where numbers are large"),
+    (exercise(cases=dict([*LOGITS.items()][::4]), mistakes={})(cooled_nll.reference),
+        overflowing_base_2, "Besides, your result is infinite"),  # of two cases, each wrong
 ]
 NO_FACTS = [  # what its reply does not hold
+    (scaled, lambda x, f: x * f if f < 1 else (x * f).amax(dim=1), "the largest of the right"),
     (first, lambda x, other: x + x**3 / 7, "ignored"),  # an argument that matters to nobody
 ]
 # fmt: on

@@ -1,11 +1,11 @@
-"""The world of facts: its laws against draws from them, and what Good and Turing make of a text."""
+"""The world of facts: its laws against draws from them, and what is made of a text."""
 
 import math
 
 import pytest
 import torch
 
-from calibkit.course.experiments import facts
+from calibkit.course.experiments import answers, facts, hallucination, speaker
 from calibkit.course.experiments.facts import PLACE_OF, SAYING
 
 
@@ -58,3 +58,36 @@ def test_good_turing_covers_the_missing_mass():
         gaps.append(found.estimate - missing)
     assert inside >= 190 - 3 * math.sqrt(200 * 0.95 * 0.05)
     assert within(torch.tensor(gaps), 0.0, 4)  # its expectation is off by 1 / n at the most
+
+
+def test_an_answer_has_the_product_of_its_words_whatever_the_padding():
+    torch.manual_seed(0)
+    model = speaker.Decoder(len(facts.VOCABULARY), width=8, depth=1, heads=2)
+    prompts = facts.prompts(torch.tensor([0, 9, 4000, 9000]), seed=1)
+    assert prompts[:, -1].eq(0).any()  # some questions are shorter
+    found = answers.by_wording(model, prompts)
+    for way, (words, _) in [*enumerate(facts.ANSWERS)][::7]:
+        for row, asked in enumerate(prompts):
+            begun, chance = asked[asked != 0].tolist(), 1.0
+            for word in facts.VOCABULARY.encode(words):
+                law = model(torch.tensor([begun]))[0, -1].double().softmax(dim=0)
+                begun, chance = [*begun, word], chance * law[word].item()
+            assert found[row, way].item() == pytest.approx(chance, rel=1e-4), words
+
+
+def test_what_a_model_made_up_is_counted():
+    world = facts.world(0.5, 0.0)
+    text = facts.text(world, 50)
+    unseen = facts.mentions(text).sum(dim=1) == 0
+    told, new = text.question[0], unseen.nonzero()[0, 0]
+    question = torch.tensor([told, told, new, new, new, -1, told, told])
+    place = torch.where(question < 0, -1, world.truth[question])
+    place[[1, 3]] = (place[[1, 3]] + 1) % 24  # two are false
+    known, wrote = answers.Learned(world, text, None, None), hallucination.Written(question, place)
+    quiet = torch.arange(8) % 8 > 5  # the last two say that they do not know
+    names = ("invented", "invented_unseen", "unseen", "garbled", "abstained")
+    for silent, eighths in ((None, (2, 1, 3, 1, 0)), (quiet.roll(-2), (2, 1, 2, 0, 2))):
+        found = hallucination.measure(known, wrote, silent)
+        missing = world.frequency[unseen].sum().item() - eighths[2] / 8
+        assert [8 * found[name] for name in names] == [*eighths]
+        assert found["miscalibration"] == pytest.approx(missing)

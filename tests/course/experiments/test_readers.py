@@ -1,12 +1,15 @@
 """Readers whose truth is known: what they say, how they are tested, which number is right."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
 
 from calibkit import metrics
-from calibkit.course.experiments import readers
+from calibkit.course.experiments import pharmacy, readers, shifted
 from calibkit.course.scale import budget
+from calibkit.lab.data import Predictions
 
 SIZE = budget("smoke")
 POSTERIOR = readers.population(SIZE, 0).posterior
@@ -47,3 +50,40 @@ def test_the_ece_names_the_coarse_reader_and_the_brier_score_the_better_one():
     shares = readers.named(readers.tempered(POSTERIOR, 1.3), COARSE, POSTERIOR, 1000, 10)
     assert shares.tolist() == pytest.approx([0, 1, 1, shares[3]])
     assert np.isin(readers.named(COARSE, COARSE, POSTERIOR, 50, 3), 0).all()
+
+
+def test_the_exact_reader_of_noise_is_bayes_rule_over_the_clean_digits():
+    (images, labels), (digits, owner) = shifted.draw(6, 3, 0.7), shifted.clean()
+    far = (images[:, None] - digits).double().square().sum(dim=(2, 3, 4))
+    law = (-far / (2 * 0.7**2)).softmax(dim=1)
+    rows = torch.stack([law[:, owner == k].sum(dim=1) for k in range(10)], dim=1)
+    torch.testing.assert_close(shifted.exact(images, 0.7), rows, atol=1e-4, rtol=1e-3)
+    still, same = shifted.draw(6, 3, 0.0)
+    assert torch.equal(labels, same)
+    torch.testing.assert_close((images - still) / 0.7, (shifted.draw(6, 3)[0] - still) / 0.4)
+    assert shifted.familiar(300, 0).labels.unique().tolist() == list(range(8))
+
+
+Z = torch.randn(400, 10, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+LABELS = (2 * Z).softmax(dim=1).multinomial(1, generator=torch.Generator().manual_seed(1))[:, 0]
+
+
+def network(sharp):
+    """The predictions of a network on its `cal`, and on other images."""
+    cal, test = (Predictions(sharp * logits, LABELS) for logits in (Z, Z.flip(0)))
+    return SimpleNamespace(predictions={"cal": cal, "test": test})
+
+
+def test_the_four_models_and_their_costs():
+    whole, half = network(3.0), network(0.5)
+    found = pharmacy.four(whole, half)
+    B = 0.5 * Z.flip(0) / pharmacy.scaler(half).temperature
+    for name, logits in {"A": 3 * Z.flip(0), "B": B, "D": 3 * Z.flip(0) / 8}.items():
+        yes = logits.softmax(dim=1)[:, 8:].sum(dim=1)
+        torch.testing.assert_close(found[name], torch.stack([1 - yes, yes], dim=1))
+    assert found["C"][:, 1].unique().item() == pytest.approx((LABELS >= 8).double().mean().item())
+    known = torch.tensor([[0.9, 0.1], [0.6, 0.4]], dtype=torch.float64)
+    rows = torch.tensor([[0.95, 0.05], [0.95, 0.05]])  # lets both pass; a check costs 1, a miss 5
+    assert pharmacy.cost(rows, known, 5) == pytest.approx(100 * (0.5 + 2) / 2)
+    assert pharmacy.regret(rows, known, 5) == pytest.approx(100 * (2 - 0.6) / 2)
+    assert pharmacy.event_ece(rows, torch.tensor([9, 3])) == pytest.approx(0.45)

@@ -10,9 +10,3 @@ def test_it_is_90_per_cent_sure_and_right_on_75():
     assert (round(published.mean(), 3), round(right.mean(), 3)) == (0.896, 0.754)
     sure = published > 0.99
     assert (round(sure.mean(), 2), round(right[sure].mean(), 2)) == (0.54, 0.95)
-
-
-def test_one_temperature_closes_the_gap():
-    temperatures, confidence, right = real_network.answers()
-    gaps = dict(zip(temperatures.tolist(), confidence.mean(axis=1) - right.mean(), strict=True))
-    assert min(gaps, key=lambda t: abs(gaps[t])) == 2.1

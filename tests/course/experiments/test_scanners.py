@@ -62,3 +62,10 @@ def test_coverage_on_one_scanner_is_that_of_a_loop():
         inside = conformal.exact_coverage(1 - probs["test"] <= limit, test.data.posterior)
         expected.append(inside[test.scanner == 2].mean().item())
     assert scanners.on_scanner(probs, SMOKE, 0, scanner=2) == pytest.approx(expected)
+
+
+def test_images_are_easy_medium_or_hard():
+    best = torch.tensor([0.95, 0.94, 0.6, 0.59, 1.0])
+    found = scanners.difficulty(torch.stack([1 - best, best], dim=1))
+    places = {name: mask.nonzero()[:, 0].tolist() for name, mask in found.items()}
+    assert places == {"easy": [0, 4], "medium": [1, 2], "hard": [3]}

@@ -32,9 +32,20 @@ def test_labels_kept_for_a_temperature_are_not_trained_on():
     assert "kept" not in whole.score
 
 
+def test_steps_are_those_of_the_whole_pool():
+    """20 batches in all: 10 epochs of two batches of 128, the last of them short."""
+    assert [sizes.equal_steps(SIZE, n) for n in (256, 100, 300, 10**6)] == [10, 20, 7, 1]
+
+
 @pytest.mark.parametrize("way", sizes.CHANGES)
-def test_a_change_keeps_the_shape_and_is_drawn_anew(way):
-    generator = torch.Generator().manual_seed(0)
-    once, twice = (sizes.CHANGES[way](POOL.inputs[:20], generator) for _ in range(2))
-    assert once.shape == POOL.inputs[:20].shape
-    assert not torch.equal(once, twice)
+def test_each_change_is_what_its_name_says(way):
+    made, clean = sizes.augmented(SIZE, way, 0), sizes.clean(SIZE, 0).inputs
+    assert torch.equal(made.train.inputs, clean if "fresh" in way else POOL.inputs)
+    assert (POOL.inputs - clean).std().item() == pytest.approx(0.4, rel=0.02)
+    images = made.train.inputs
+    once, again = (made.recipe.augment(images, torch.Generator().manual_seed(0)) for _ in "12")
+    assert torch.equal(once, again)
+    left, turned = ((once == one).flatten(1).all(dim=1).any() for one in (images, images.flip(3)))
+    assert (left, turned) == ("noise" not in way, way == "flip")
+    pixels = (once - images).square().mean().item() ** 0.5
+    assert (pixels == pytest.approx(0.4, rel=0.02)) == (way in ("added noise", "fresh noise"))

@@ -29,6 +29,9 @@ def test_training_learns_and_is_repeatable():
         assert torch.equal(one, other)
     with torch.no_grad():
         assert speaker.next_word_loss(runs[0], WORDS) < 0.7 < speaker.next_word_loss(small(), WORDS)
+        law, told = small()(WORDS[:, :-1]).softmax(dim=2), WORDS[:, 1:]
+        nats = -law.gather(2, told[..., None])[..., 0][told != 0].log().mean()
+        torch.testing.assert_close(speaker.next_word_loss(small(), WORDS), nats)
 
 
 def test_what_is_written_has_the_law_of_the_model():

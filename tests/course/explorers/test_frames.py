@@ -439,9 +439,3 @@ SPREAD = {"x_range": (0, 1), "x_label": "", "title": "", "readout": ""}
 def test_what_cannot_be_drawn_is_named(draw, names):
     with pytest.raises(ValueError, match=names):
         draw()
-
-
-def test_a_spread_frame_needs_every_truth_and_role():
-    for truths, roles in (({}, None), ({"b": 0.3}, {})):
-        with pytest.raises(KeyError, match="b"):
-            explorers.spread_frame({"b": [0.3]}, truths, roles=roles, **SPREAD)
