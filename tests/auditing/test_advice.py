@@ -130,7 +130,16 @@ def test_nothing_is_advised_that_raises_the_ece_by_a_point():
         advice = advise(cooling, gains, rises, Estimate(0.1, 0.05, 0.2), scores, Form())
         assert advice.verdict == verdict
         assert bool(advice.line) == (verdict == "use")
-        assert ("rises" in advice.words) == (rise > 0)
+        better = "The likelihood gains clearly"
+        grows = f"the ECE of the event rises by {100 * rise:.1f} points"
+        assert (
+            advice.words
+            == {
+                0.0: f"{better}: use it",
+                0.004: f"{better}, though {grows}: use it",
+                0.012: f"{better}, but {grows}, which may be luck or not: none is advised",
+            }[rise]
+        )
 
 
 @pytest.mark.parametrize(
@@ -156,9 +165,9 @@ def test_a_temperature_whose_interval_holds_1_is_not_advised(low, high, holds):
 
 
 def test_a_bin_of_thirty_is_not_thin():
-    sure = np.repeat([0.55, 0.75, 0.95], [29, 30, 1000])
-    found = calibkit.audit(probs=np.stack([sure, 1 - sure], 1), labels=np.arange(1059) % 2)
-    assert warned(found, "too few samples a bin: 1 of 3 filled bins hold fewer than 30")
+    sure = np.repeat([0.55, 0.65, 0.75, 0.95], [1, 29, 30, 1000])
+    found = calibkit.audit(probs=np.stack([sure, 1 - sure], 1), labels=np.arange(1060) % 2)
+    assert warned(found, "too few samples a bin: 2 of 4 filled bins hold fewer than 30")
 
 
 def test_a_likelihood_that_loses_is_a_harm():
@@ -168,7 +177,8 @@ def test_a_likelihood_that_loses_is_a_harm():
     rises = [Rise("the ECE", 0.02, 0.01)]
     advice = advise(cooling, loss, rises, Estimate(0.1, 0.05, 0.2), scores, Form())
     assert (advice.verdict, advice.line) == ("harm", "")
-    assert "the Brier score and the ECE (by 2.0 points) lose clearly: do not use it" in advice.words
+    lose = "The likelihood, the Brier score and the ECE (by 2.0 points) lose clearly"
+    assert advice.words == f"{lose}: do not use it, and look at where the data come from"
 
 
 def test_too_sure_is_said_only_where_the_gap_says_so():

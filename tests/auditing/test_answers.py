@@ -116,11 +116,12 @@ def test_what_is_not_clear_is_asked(tmp_path, columns, asks):
         files.read(path)
 
 
-def test_fractions_among_per_cent_are_refused(tmp_path):
+@pytest.mark.parametrize("kind", [None, "percent"])
+def test_fractions_among_per_cent_are_refused(kind, tmp_path):
     mixed = np.where(np.arange(N) % 2, 70, 0.7)
     path = written(tmp_path / "a.jsonl", confidence=mixed, correct=RIGHT)
     with pytest.raises(ValueError, match=r"holds 0.7 in row 0 .* write all of it in one unit"):
-        files.read(path, kind="percent")
+        files.read(path, kind=kind)
 
 
 def paid(confidence, cost):

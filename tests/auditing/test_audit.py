@@ -7,6 +7,7 @@ import torch
 
 import calibkit
 from calibkit import metrics
+from calibkit.auditing.scores import scores_of
 
 
 def drawn(n, classes, scale=2.0, truth=1.0, seed=0):
@@ -41,17 +42,6 @@ def test_of_weights_the_ratios_count_alone():
     one, small = (calibkit.audit(z, labels, weights=c * weights) for c in (1, 0.01))
     found = [(a.cooling.low, a.cooling.high) for a in (one, small)]
     assert found[0] == pytest.approx(found[1])
-
-
-def test_no_sample_has_a_part_in_its_own_temperature():
-    z, labels = drawn(400, 3)
-    first = calibkit.audit(z, labels)
-    row = 17
-    moved = labels.clone()
-    moved[row] = (labels[row] + 1) % 3
-    second = calibkit.audit(z, moved)
-    assert second.cooling.of_row[row] == first.cooling.of_row[row]
-    assert not torch.equal(second.cooling.of_row, first.cooling.of_row)
 
 
 def test_calibration_data_give_the_temperature():
@@ -125,6 +115,7 @@ def test_probabilities_passed_as_logits_are_noticed_and_taken_as_such():
     assert warned(found, "probabilities were passed as logits")
     assert values(found) == values(calibkit.audit(probs=probs, labels=labels))
     assert not warned(calibkit.audit(z, labels), "passed as logits")
+    assert warned(calibkit.audit(z.sigmoid(), labels), "Sigmoids of one label each")
 
 
 def test_rounded_rows_and_per_cent_are_divided_by_their_sums():
@@ -148,6 +139,18 @@ def test_zeros_of_rounding_do_not_run_away_with_the_temperature():
         assert found.cooling.value == pytest.approx(whole.cooling.value, rel=0.1)
         assert found.cooled["ece"].value < 0.03
         assert "The Brier score gains clearly" in found.html()
+
+
+@pytest.mark.parametrize(("given", "kind", "floor"), [
+    ([[0.9, 0.1, 0.0], [0.5, 0.25, 0.25]], "auto", 0.05),
+    ([[90.0, 10.0, 0.0], [50.0, 25.0, 25.0]], "auto", 0.05),
+    ([[0.902, 0.1, 0.0], [0.5, 0.25, 0.25]], "auto", 0.05),
+    ([[90.0, 10.0, 0.0], [50.0, 25.0, 25.0]], "percent", 0.05),
+    ([0.75, 0.9, 1.0], "confidence", 0.05),
+    ([[0.9, 0.1], [0.5, 0.5]], "auto", 0.0),
+])  # fmt: skip
+def test_a_0_is_taken_for_half_the_smallest_probability(given, kind, floor):
+    assert scores_of(given, kind)[0].floor == pytest.approx(floor)
 
 
 def test_per_cent_logarithms_and_confidences_by_their_kind():
@@ -199,9 +202,9 @@ def test_rows_in_both_sets_are_noticed():
 
 
 def test_labels_of_probability_0_and_missing_classes_are_noticed():
-    probs = torch.tensor([[0.5, 0.5, 0.0]] * 999 + [[1.0, 0.0, 0.0]])
-    found = calibkit.audit(probs=probs, labels=[0, 1, 0] * 333 + [1])
-    assert warned(found, "1 of 3 classes have no sample (number 2)")
+    probs = torch.tensor([[0.5, 0.5, *[0.0] * 10]] * 999 + [[1.0, *[0.0] * 11]])
+    found = calibkit.audit(probs=probs, labels=[0] * 999 + [1])
+    assert warned(found, "10 of 12 classes have no sample (number 2, 3, 4, 5, 6, 7, 8, 9 ...)")
     assert warned(found, "1 labels were given probability 0")
     assert warned(found, "class 0 is predicted for every sample")
     assert values(found)["nll"] == float("inf")
@@ -222,6 +225,7 @@ Z, Y = drawn(60, 3)
     ((Z.reshape(3, 20, 3), Y), {}, "matrix"),
     ((Z.long(), Y), {}, "floating point"),
     ((None, Y), {"probs": Z}, "rows that sum to 1"),
+    ((None, Y), {"probs": Z.sigmoid()}, "rows that sum to 1"),
     ((Z, Y), {"groups": [1, 2]}, "groups must have one entry per row"),
     (drawn(101, 3), {"groups": range(101)}, "groups must be at most 100"),
     ((Z, Y), {"other": Z[:9]}, "other must have the shape"),

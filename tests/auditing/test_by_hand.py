@@ -7,7 +7,9 @@ import torch
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 import calibkit
+from calibkit.auditing.cross_fitted import halves
 from calibkit.auditing.findings import p_of_hits
+from calibkit.auditing.labels_and_groups import units_of
 from calibkit.auditing.measures import area_under_risk
 from tests.auditing.test_audit import drawn
 
@@ -75,6 +77,31 @@ def test_means_and_paired_differences_have_the_intervals_of_their_rows(case):
     n = p * (1 - p) * case[0].sum() ** 2 / (sums(case, RIGHT - p) ** 2).sum()
     for end, side in zip(ends(found.measures["accuracy"]), (-1, 1), strict=True):  # Wilson (1927)
         assert (end - p) * side == pytest.approx(ndtri(0.95) * np.sqrt(end * (1 - end) / n))
+
+
+@each_case
+def test_the_temperature_has_the_interval_of_both_halves(case):
+    weights, clusters, told = case
+    cooling = calibkit.audit(Z, LABELS, level=0.9, seed=3, resamples=10, **told).cooling
+    parts = halves(units_of(N, **told), N, 3)
+    assert sorted(np.concatenate(parts)) == list(range(N))
+    first, second = (np.unique(clusters[part][weights[part] > 0]) for part in parts)
+    assert np.intersect1d(first, second).size == 0
+    assert abs(len(first) - len(second)) <= 1
+    errors = []
+    for t, mine, other in zip(cooling.fitted, parts, parts[::-1], strict=True):
+        assert (cooling.of_row[mine] == t).all()  # it is of the others
+        z, w = (Z / t).numpy(), np.where(np.isin(np.arange(N), other), weights, 0)
+        p = (Z / t).softmax(1).numpy()
+        off, variance = (p * z).sum(1) - z[np.arange(N), Y], (p * z**2).sum(1) - (p * z).sum(1) ** 2
+        assert w @ off == pytest.approx(0, abs=1e-3 * w @ variance)  # of least likelihood
+        squares = (sums((w, clusters), off) ** 2).sum(), w**2 @ variance
+        errors.append(np.sqrt(max(squares)) / (w @ variance))
+    half, middle = ndtri(0.95) * np.mean(errors) / np.sqrt(2), np.log(cooling.fitted).mean()
+    assert np.log([*ends(cooling), cooling.value]) == pytest.approx(
+        [middle - half, middle + half, middle]
+    )
+    assert cooling.crossed
 
 
 def size(parts):

@@ -162,4 +162,5 @@ def test_the_classes_that_are_off_most_and_the_rarest_are_listed():
     (listed,) = re.findall(f"<caption>{caption}.*?</table>", page, re.DOTALL)
     names = re.findall('<th scope="row">(.*?)</th>', listed)
     assert names == [*table["name"][:15], *rarest]
+    assert "Classes: the 15 that are off most<" in calibkit.audit(*drawn(6000, 21)).html()
     assert "Classes: all classes" in calibkit.audit(*drawn(600, 20)).html()

@@ -592,6 +592,8 @@ POINTS = (1000 * Q).round()
     ({"SCORE": POINTS.astype(int), "DEFAULT": np.where(Y, "Y", "N")}, one(POINTS / 1000, Y),
      "--scale 1000"),
     ({"risk_score": POINTS.astype(int), "bad": Y}, one(POINTS / 1000, Y), "--scale 1000"),
+    ({"rating": (5 * Q).round(), "label": Y}, one((5 * Q).round() / 5, Y), "--scale 5"),
+    ({"rating": (6 * Q).round(), "label": Y}, one((6 * Q).round() / 10, Y), "--scale 10"),
     ({"label": Y, "score": (600 - 20 * np.log(Q.clip(0.01, 0.99))).round()}, None,
      "table['score'] = 1 / (1 + numpy.exp(("),
     ({"target": np.where(Y, "N", "Y"), "score": (999 - 0.8 * POINTS).astype(int)}, None,
