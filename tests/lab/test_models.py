@@ -100,6 +100,7 @@ def test_logits_are_the_head_of_the_features(name):
         assert isinstance(model.head, nn.Linear)
         assert features.shape == (2, model.head.in_features)
         assert torch.allclose(model(x), model.head(features), atol=1e-6)
+        assert torch.allclose(model(x)[:1], model(x[:1]), atol=1e-5)  # each image for itself
     assert model.head.out_features == 7
 
 
@@ -119,6 +120,7 @@ def test_padding_changes_nothing_and_the_order_only_what_it_should(name):
     x = torch.randint(1, 50, (20, 12))
     padded = nn.functional.pad(x, (0, 9))
     assert torch.allclose(model(x), model(padded), atol=1e-5)
+    assert torch.allclose(model(x[:, :1]), model(padded * (torch.arange(21) < 1)), atol=1e-5)
     moved = (model(x) - model(x.flip(1))).abs().amax()
     assert (moved < 1e-5) == ("bag" in name)
     assert torch.isfinite(model(torch.zeros(2, 5, dtype=torch.long))).all()  # texts of no word

@@ -35,13 +35,14 @@ test_wrong_fields_are_refused_by_name = refusals.table("""
     made(inputs="cat.png") -> TypeError: inputs
     made(labels=LABELS[:3]) -> ValueError: labels
     made()[2] -> TypeError: index
+    made(posterior=EVEN[:3]) -> ValueError: posterior must have one entry per row
     Predictions(EVEN / 0, LABELS) -> ValueError: logits
     Predictions(EVEN[:1], LABELS[:1], EVEN) -> ValueError: posterior
 """)
 
 
 def test_predictions_by_hand():
-    said = Predictions(torch.tensor([[0.0, 0.0], [1.0, 3.0]]), torch.tensor([0, 0]))
+    said = Predictions([[0.0, 0.0], [1.0, 3.0]], [0, 0])
     assert said.predicted.tolist() == [0, 1]  # a tie goes to the lowest class
     assert said.correct.tolist() == [True, False]
     assert said.confidence.tolist() == pytest.approx([0.5, 1 / (1 + torch.e**-2)])

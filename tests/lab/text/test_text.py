@@ -50,6 +50,9 @@ def test_vectors_of_a_file(tmp_path):
     assert found.tolist() == [False, False, True, True, True, False]
     again, _ = text.read_vectors(path, Vocabulary.of([["a", "b", "q", ". ."]]))
     assert torch.equal(vectors, again)
+    many = Vocabulary.of([["a", "b", *map(str, range(4000))]])
+    vectors, found = text.read_vectors(path, many)
+    assert vectors[1:][~found[1:]].std().item() == pytest.approx(vectors[found].std().item(), 0.05)
     path.write_text("2 2\na 1 2\nb 3 4\n", encoding="utf-8")
     assert text.read_vectors(path, Vocabulary.of([["b"]]))[0][2].tolist() == [3, 4]
 

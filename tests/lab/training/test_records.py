@@ -71,6 +71,11 @@ def test_gradient_norms_are_those_of_each_batch(run):
     assert whole.gradients.item() == pytest.approx(model[1].weight.grad.norm().item(), rel=1e-5)
 
 
+def test_the_loss_and_accuracy_of_an_epoch_are_means_over_its_samples():
+    one = fit(epochs=1, lr=1e-12, watch={"same": SPLITS.train}).history.iloc[0]  # 128 and 72
+    assert (one.train_loss, one.train_accuracy) == pytest.approx((one.same_nll, one.same_accuracy))
+
+
 def test_nothing_wrong_means_nan_and_not_zero():
     few = SPLITS.train[:40]
     network = lambda: models.mlp(64, 10)  # noqa: E731

@@ -136,7 +136,8 @@ def test_a_training_belongs_to_its_plan():
     one, same = translation.fit(plan()), translation.fit(plan())
     assert one["history"] == same["history"]
     assert [row["step"] for row in one["history"]] == [6, 12]
-    assert translation.fit(plan(seed=1))["history"] != one["history"]
+    for change in ({"seed": 1}, {"padded": True}, {"lr": 1e-3}, {"weight_decay": 1.0}):
+        assert translation.fit(plan(**change))["history"] != one["history"], change
     first, last = one["history"]
     assert last["nll"] < first["nll"]
     assert 0 < last["distance"] < 1
@@ -156,6 +157,7 @@ def test_runs_are_kept_and_come_back(tmp_path, monkeypatch):
         assert one.history.equals(other.history)
         assert torch.equal(one.predict(FEW).logits, other.predict(FEW).logits)
     last = first[0].history.iloc[-1]
+    assert f"s; train_loss {last.train_loss:.4g}, " in repr(first[0])
     tokens = first[0].predict(FEW)
     assert metrics.ece(tokens.probs, tokens.labels) == pytest.approx(last.ece, abs=1e-6)
     assert first[0].diagrams[-1].error() == pytest.approx(last.ece, abs=1e-6)
