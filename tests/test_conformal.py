@@ -42,13 +42,15 @@ def known():
 
 
 @pytest.mark.parametrize(
-    ("n", "alpha"), [(9, 0.1), (99, 0.1), (100, 0.1), (20, 0.05), (500, 0.2), (37, 0.31)]
+    ("n", "alpha"), [(9, 0.1), (9, 0.7), (99, 0.1), (100, 0.1), (20, 0.05), (500, 0.2), (37, 0.31)]
 )
 def test_the_quantile_is_the_place_that_a_loop_finds(n, alpha):
     scores = torch.rand(n, generator=GENERATOR, dtype=torch.float64)
     place = next(k for k in range(1, n + 2) if k / (n + 1) >= 1 - alpha - 1e-12)
     expected = sorted(scores.tolist())[place - 1] if place <= n else math.inf
     assert conformal.conformal_quantile(scores, alpha) == expected
+    equal = conformal.weighted_quantiles(scores, torch.ones(n), [1.0], alpha)
+    assert equal.item() == expected
 
 
 @pytest.mark.parametrize("n", [50, 999, 1000, 1503])
@@ -101,26 +103,23 @@ def test_the_coverage_over_calibration_sets_follows_its_beta_law(known):
     assert stats.kstest(found, law.cdf).pvalue > 1e-3
 
 
-def test_the_law_has_its_closed_moments():
-    n, k = 200, 181  # k = ceil(201 * .9)
-    law = conformal.coverage_law(n, ALPHA)
-    mean = k / (n + 1)
-    assert law.mean() == pytest.approx(mean)
-    assert law.var() == pytest.approx(mean * (1 - mean) / (n + 2))
-
-
 def test_the_smallest_sets_keep_the_promise_and_lose_it_without_their_last_class(known):
     exact = known[0].posterior[:300]
     sets = conformal.smallest_sets(exact, 0.9)
     assert conformal.exact_coverage(sets, exact).min() >= 0.9 - 1e-9
     for row, chosen in zip(exact, sets, strict=True):
         assert row.sort(descending=True).values[: chosen.sum() - 1].sum() < 0.9
+    rounded = conformal.smallest_sets([[0.7, 0.2, 0.1]], 0.9)  # .7 + .2 is below .9 by a rounding
+    assert rounded.tolist() == [[True, True, False]]
+    ties = conformal.smallest_sets(torch.full((1, 50), 0.02, dtype=torch.float64), 0.3)
+    assert ties[0].nonzero()[:, 0].tolist() == list(range(15))
 
 
 test_bad_input_is_named = refusals.table("""
     conformal.conformal_quantile([], ALPHA) -> ValueError: ...scores is empty
     conformal.conformal_quantile([0.1, math.nan], ALPHA) -> ValueError: ...scores must be finite
     conformal.conformal_quantile([0.1], 0) -> ValueError: ...alpha must lie in
+    conformal.conformal_quantile([0.1], 1) -> ValueError: ...alpha must lie in
     conformal.group_quantiles([0.1, 0.2], [0], ALPHA) -> ValueError: ...groups must have one entry
     conformal.group_quantiles([0.1], [-1], ALPHA, count=2) -> ValueError: ...groups must lie in
     conformal.weighted_quantiles([0.1], [1, 1], [1], ALPHA) -> ValueError: ...one entry per row

@@ -213,24 +213,13 @@ def test_mmce_on_soft_labels(variant):
 def test_mmce_squared_divides_each_pair_twice():
     logits, target = batch(40, 4)
     target[:25] = logits[:25].argmax(1)
-    probs = logits.softmax(1)
-    sure, right = probs.amax(1).tolist(), (probs.argmax(1) == target).tolist()
-    hits = [1 - c for c, a in zip(sure, right, strict=True) if a]
-    misses = [c for c, a in zip(sure, right, strict=True) if not a]
-
-    def pairs(a, b, is_hit):  # the mean over the pairs, divided by their number again
-        conf = [[1 - x if h else x for x in row] for row, h in zip((a, b), is_hit, strict=True)]
-        each = [
-            x * y * math.exp(-abs(s - t) / 0.4)
-            for x, s in zip(a, conf[0], strict=True)
-            for y, t in zip(b, conf[1], strict=True)
-        ]
-        return sum(each) / (len(a) * len(b)) ** 2
-
-    within = pairs(hits, hits, (True, True)) + pairs(misses, misses, (False, False))
-    expected = math.sqrt(within - 2 * pairs(hits, misses, (True, False)))
+    sure, predicted = logits.softmax(1).max(1)
+    hit = predicted == target
+    v = torch.where(hit, (1 - sure) / hit.sum() ** 2, -sure / (~hit).sum() ** 2)
+    each = list(zip(v.tolist(), sure.tolist(), strict=True))
+    total = sum(a * b * math.exp(-abs(s - t) / 0.4) for a, s in each for b, t in each)
     found = losses.mmce_penalty(logits, target, variant="squared").item()
-    assert found == pytest.approx(expected, rel=1e-9)
+    assert found == pytest.approx(math.sqrt(total), rel=1e-9)
     assert found < losses.mmce_penalty(logits, target).item() / 5
 
 
@@ -449,7 +438,6 @@ def test_inverse_frequency_weights():
     assert weights.mean().item() == pytest.approx(1)
     assert weights.dtype == torch.float32
     assert losses.inverse_frequency_weights(np.array([7.0, 7.0])).tolist() == [1.0, 1.0]
-    assert losses.inverse_frequency_weights([1, 3]).tolist() == [1.5, 0.5]
     assert losses.inverse_frequency_weights([0.1, 0.3]).tolist() == [1.5, 0.5]  # shares will do
 
 
@@ -474,6 +462,9 @@ def test_scheduled_gamma():
     assert runs == [5.0] * 100 + [3.0] * 150 + [2.0] * 100
     assert [losses.scheduled_gamma(e, 7) for e in range(7)] == [5, 5, 3, 3, 3, 1, 1]
     assert losses.scheduled_gamma(0, 1) == 5
+    logits, target = batch()
+    first = losses.focal(logits, target[:, None], gamma=5, reduction="none")  # a column will do
+    assert torch.equal(losses.ScheduledFocal()(logits, target, reduction="none"), first)
 
 
 # --- bad input -------------------------------------------------------------------------------
@@ -550,6 +541,12 @@ test_bad_settings = refusals.table("""
     losses.focal(Z, Y, gamma=torch.ones(3)) -> ValueError: gamma must have one entry per row
     losses.dual_focal(Z, Y, gamma=torch.ones(1, 4)) -> ValueError: gamma must have 1 dimension
     losses.dual_focal(Z, Y, gamma=torch.ones(4) * NAN) -> ValueError: gamma must be finite
+    losses.focal(Z, Y, gamma=torch.ones(4).to("meta")) -> ValueError: gamma is on meta
+    losses.flsd(Z, Y, gammas="5-3-1") -> ValueError: gammas must be one of '5-3', '5-3-2'
+    losses.mmce(Z, Y, variant="Plain") -> ValueError: variant must be one of 'plain', 'weighted'
+    losses.mmce(Z, Y, width=0) -> ValueError: width must lie in (0, inf]
+    losses.mmce(Z, Y, weight=-1) -> ValueError: weight must lie in
+    losses.confidence_penalty(Z, Y, weight=-1) -> ValueError: weight must lie in
     losses.dual_focal(Z, Q, gamma=1.0) -> ValueError: target must be (n,) integer labels for dual_
     losses.label_smoothing(Z, Y, alpha=1.5) -> ValueError: alpha must lie in
     losses.label_smoothing(Z, Y, alpha=0.7, divisor="K-1") -> ValueError: ...0.666
@@ -557,10 +554,13 @@ test_bad_settings = refusals.table("""
     losses.forward_corrected(Z, Q, transition=torch.eye(3)) -> ValueError: target must be
     losses.forward_corrected(Z, Y, transition=torch.eye(4)) -> ValueError: transition must be (3, 3)
     losses.forward_corrected(Z, Y * 0 + 2, transition=torch.eye(3)[[0, 1, 1]]) -> ValueError: transi
+    losses.forward_corrected(Z, Y, transition=torch.eye(3).to("meta")) -> ValueError: transition is
     losses.cross_entropy(torch.tensor([[3e38, -3e38]]), [1]) -> ValueError: logits give a loss of
     losses.class_balanced_weights([3, 0, 1]) -> ValueError: ...positive, got 0 in class 1
     losses.inverse_frequency_weights([3, -2]) -> ValueError: ...positive, got -2 in class 1
     losses.inverse_frequency_weights([True, True]) -> TypeError: counts must be real numbers
+    losses.inverse_frequency_weights([3, INF]) -> ValueError: counts must be finite
+    losses.ScheduledFocal("5-3") -> ValueError: gammas must be one of '5-3-1', '5-3-2'
     losses.class_balanced_weights([1, 2], beta=1.0) -> ValueError: beta must lie in
     losses.scheduled_gamma(5, 5) -> ValueError: epoch must be in [0, 4]
     losses.scheduled_gamma(0, 5, gammas="5-3") -> ValueError: gammas must be one of '5-3-1', '5-3-2'

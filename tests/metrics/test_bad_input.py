@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from calibkit import metrics
-from calibkit.metrics import plane  # noqa: F401
+from calibkit.metrics import conventions, plane  # noqa: F401
 from tests import refusals
 
 PROBS = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.1, 0.8], [0.3, 0.4, 0.3]])
@@ -108,6 +108,7 @@ test_options_and_single_functions = refusals.table("""
     metrics.true_calibration_error(PROBS, PROBS.to("meta")) -> ValueError: posterior is on meta
     metrics.true_calibration_error(PROBS, PROBS, binning="equal") -> ValueError: binning must
     metrics.wilson_interval([1.0, NAN], [2, 2]) -> ValueError: hits must be finite
+    metrics.wilson_interval([1.0], [NAN]) -> ValueError: counts must be finite
     metrics.wilson_interval([1, 3], [2, 2]) -> ValueError: ...3 hits of 2
     metrics.wilson_interval([-1], [2]) -> ValueError: ...-1 hits of 2
     metrics.wilson_interval([1], [2, 2]) -> ValueError: ...shape of hits
@@ -115,6 +116,7 @@ test_options_and_single_functions = refusals.table("""
     metrics.wilson_interval([1], [2], level=1) -> ValueError: level must lie in
     metrics.auroc(torch.tensor([0.1, NAN]), SURE) -> ValueError: in_scores must be finite
     metrics.auroc(SURE, SURE.to("meta")) -> ValueError: out_scores is on meta
+    metrics.auroc(SURE, [NAN]) -> ValueError: out_scores must be finite
     metrics.fpr_at_tpr([0.5], [0.5], tpr=95) -> ValueError: tpr must lie in
     metrics.bootstrap_interval(PROBS, LABELS, metric="nll2") -> ValueError: metric must be one of
     metrics.bootstrap_interval(PROBS, LABELS, level=1.0) -> ValueError: level must lie in
@@ -153,8 +155,13 @@ test_options_and_single_functions = refusals.table("""
     metrics.net_benefit([0.5], [1], threshold=0) -> ValueError: ...threshold must lie in
     metrics.net_benefit([5.0], [1], threshold=0.5) -> ValueError: ...write 0.9 for 90 %
     metrics.net_benefit([0.5], [2], threshold=0.5) -> ValueError: ...happened must lie
+    metrics.net_benefit([0.5], [1.5], threshold=0.5) -> ValueError: happened must lie in [0, 1]
+    metrics.net_benefit(SURE, HITS.to("meta"), threshold=0.5) -> ValueError: happened is on meta
+    metrics.action_cost(HITS[:2].long().to("meta"), TWO, COSTS) -> ValueError: actions is on meta
+    metrics.cheapest_action(TWO, COSTS / 0) -> ValueError: costs must be finite
     metrics.net_benefit([0.5], [1, 0], threshold=0.5) -> ValueError: ...happened must ha
     metrics.regret(TWO, TWO, COSTS, weights=[0, 0]) -> ValueError: ...weights must not all be
+    conventions.follows(metrics.ece, bins=12) -> ValueError: bins must be one of 10, 15
     plane.kappa([(0.2, 0.1)]) -> ValueError: ...places must be at least 2 pairs
     plane.kappa([(0.2, 0.1), (0.2, NAN)]) -> ValueError: ...places must be finite
     plane.place(99.0, 0.7, 0.8) -> ValueError: ...train_accuracy must lie in

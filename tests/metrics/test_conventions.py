@@ -170,8 +170,3 @@ def test_every_lost_bin_is_noticed_and_what_is_nearest_is_said(bins):
         assert not found.names, place
         assert "low" in found.departures
         assert f"nearest {found.nearest}, on " in str(found)
-
-
-def test_other_bins_are_refused():
-    with pytest.raises(ValueError, match="bins must be one of 10, 15"):
-        follows(metrics.ece, bins=12)

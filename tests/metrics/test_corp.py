@@ -66,6 +66,8 @@ def test_a_calibrated_model_lies_in_its_band_and_a_sharpened_one_does_not():
         found = metrics.corp(probs, labels)
         low, high = found.band()
         assert (low <= high).all()
+        inner, outer = found.band(level=0.5)
+        assert (outer - inner).mean() < 0.6 * (high - low).mean()
         inside = (found.frequency >= low) & (found.frequency <= high)
         share.append(found.counts[inside].sum() / len(labels))
     assert share[0] > 0.75

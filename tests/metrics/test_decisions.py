@@ -6,7 +6,7 @@ import torch
 
 from calibkit import metrics
 
-RATIOS = [1, 2, 5, 20, 50]
+RATIOS = [1, 2.3, 5, 20, 50]
 
 
 def rows(n=4000, classes=2, seed=0, steep=2.0):

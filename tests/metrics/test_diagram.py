@@ -30,39 +30,29 @@ def test_against_a_loop(name, binning, closed):
         assert found.edges.tolist() == reference.edges_loop(confidence, bins, binning)
 
 
-def test_shapes_types_and_defaults():
+def test_shapes_and_types():
     found = metrics.reliability(*CASES["random"])
     assert [len(x) for x in (found.edges, found.counts, found.hits)] == [16, 15, 15]
     assert found.counts.dtype == found.hits.dtype == torch.int64
     assert found.edges.dtype == found.confidence.dtype == found.accuracy.dtype == torch.float64
-    named = metrics.reliability(*CASES["random"], bins=15, binning="width", closed="right")
-    assert torch.equal(found.counts, named.counts)
     with pytest.raises(dataclasses.FrozenInstanceError):
         found.counts = None
 
 
-@pytest.mark.parametrize("binning", ["width", "mass"])
-def test_the_error_of_a_diagram_is_the_ece(binning):
-    probs, labels = CASES["random"]
-    found = metrics.reliability(probs, labels, binning=binning)
-    by_hand = (found.counts * found.gap.abs().nan_to_num()).sum() / found.counts.sum()
-    assert found.error() == pytest.approx(by_hand.item(), abs=1e-12)
-    for norm in ("l1", "l2", "max"):
-        expected = metrics.ece(probs, labels, norm=norm, binning=binning)
-        assert found.error(norm) == expected
-    with pytest.raises(ValueError, match=r"^norm must be one of"):
-        found.error("L1")
-
-
+@pytest.mark.parametrize("weighted", [(), (1,), (0, 1)], ids=["none", "the second", "both"])
 @pytest.mark.parametrize("name", ["random", "tiny", "saturated", "edges"])
-def test_batches_add_up_to_the_whole(name):
+def test_batches_add_up_to_the_whole(name, weighted):
     probs, labels = CASES[name]
-    cut = len(probs) // 3
-    parts = [metrics.reliability(probs[s], labels[s]) for s in (slice(cut), slice(cut, None))]
-    whole, added = metrics.reliability(probs, labels), parts[0] + parts[1]
-    assert torch.equal(added.counts, whole.counts)
-    assert torch.equal(added.hits, whole.hits)
-    for field in ("confidence", "accuracy", "gap"):
+    weights, cut = torch.ones(len(probs), dtype=torch.float64), len(probs) // 3
+    parts = slice(cut), slice(cut, None)
+    for k in weighted:
+        weights[parts[k]] = torch.linspace(0.2, 3, len(weights[parts[k]])).double()
+    added = sum(
+        metrics.reliability(probs[s], labels[s], weights=weights[s] if k in weighted else None)
+        for k, s in enumerate(parts)
+    )
+    whole = metrics.reliability(probs, labels, weights=weights if weighted else None)
+    for field in ("counts", "hits", "confidence", "accuracy", "gap", "effective"):
         one, other = getattr(added, field), getattr(whole, field)
         torch.testing.assert_close(one, other, rtol=0, atol=1e-12, equal_nan=True)
     assert added.error() == pytest.approx(whole.error(), abs=1e-12)
@@ -76,6 +66,8 @@ def test_only_equal_edges_can_be_added():
         one + metrics.reliability(probs[:50], labels[:50], binning="mass")
     with pytest.raises(ValueError, match=r"^edges must be the same"):
         one + metrics.reliability(probs, labels, bins=10)
+    with pytest.raises(TypeError):
+        1 + one
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
@@ -96,5 +88,3 @@ def test_wilson_takes_any_shape_and_knows_nothing_of_empty_bins():
     assert torch.isnan(low[0, 0])
     assert torch.isnan(high[0, 0])
     assert low[0, 1] == pytest.approx(1 - high[0, 1].item())
-    default = metrics.wilson_interval([3], [10])
-    assert default == metrics.wilson_interval([3], [10], level=0.95)

@@ -68,9 +68,10 @@ def test_true_error_against_a_loop(name, binning):
     confidence, _ = reference.top_loop(probs, torch.zeros(len(probs)))
     best = [row.index(max(row)) for row in probs.tolist()]  # the first of equals
     truth = [row[k] for row, k in zip(posterior.tolist(), best, strict=True)]
-    for bins in (3, 10, 15):
-        expected = reference.ece_loop(confidence, truth, bins, binning=binning)
-        found = metrics.true_calibration_error(probs, posterior, bins=bins, binning=binning)
+    for bins, norm in ((3, "l1"), (10, "l2"), (15, "max")):
+        options = {"bins": bins, "norm": norm, "binning": binning}
+        expected = reference.ece_loop(confidence, truth, **options)
+        found = metrics.true_calibration_error(probs, posterior, **options)
         assert found == pytest.approx(expected, abs=1e-12)
 
 

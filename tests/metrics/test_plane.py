@@ -40,6 +40,7 @@ def test_the_ends_are_slopes_whose_t_statistic_is_the_quantile():
 
 def test_there_is_no_slope_where_little_is_lost_or_all_is_open():
     assert plane.kappa([(0.04, 0.01), (0.05, 0.01)]) is None
+    assert plane.kappa([(0.054, 0.027), (0.056, 0.028)]).value == pytest.approx(0.5)
     assert plane.kappa([(0.0, 0.1), (0.3, 0.0)]) is None  # the interval has no end
 
 

@@ -190,5 +190,7 @@ def test_weights_are_given_once():
     other = metrics.TopLabel.of(PROBS, LABELS, [3, 2, 1])
     with pytest.raises(ValueError, match=r"^weights must be the same"):
         metrics.paired_interval(top, other)
-    found = metrics.paired_interval(top, metrics.TopLabel.of(PROBS, LABELS))
-    assert found == (0, 0)
+    plain, flat = metrics.TopLabel.of(PROBS, LABELS), metrics.TopLabel([0.9] * 3, top.correct)
+    found = metrics.paired_interval(top, flat)
+    assert found == metrics.paired_interval(plain, flat, weights=[1, 2, 3])
+    assert found != metrics.paired_interval(plain, flat)
