@@ -88,8 +88,9 @@ def test_chance_takes_every_sample_equally_often_and_belongs_to_its_generator():
         times[RandomPart(share=0.3).choose(logits, generator=generator)] += 1
     assert times.sum() == 1_500
     assert (times / 500 - 0.3).abs().max() < 0.1  # five standard deviations
-    again = [RandomPart(0.3).choose(logits, generator=torch.Generator().manual_seed(4))] * 2
-    assert torch.equal(*again)
+    one, again, other = (RandomPart(0.3).choose(torch.zeros(99, 2), generator=g) for g in (4, 4, 5))
+    assert torch.equal(one, again)
+    assert not torch.equal(one, other)
 
 
 def test_a_stack_chooses_for_each_run_as_the_run_alone_would():

@@ -38,7 +38,7 @@ test_what_is_wrong_is_named_with_its_remedy = refusals.table("""
     validate.probs(filled(0.8002), "p") -> ValueError: p must have rows that sum to 1
     validate.probs(PROBS[:, :1]) -> ValueError: probs must have one column per class, at least 2
     validate.probs(PROBS[:0], "p") -> ValueError: p is empty
-    validate.probs(PROBS.to_sparse()) -> TypeError: ...pass probs.to_dense
+    validate.probs(PROBS.to_sparse()) -> TypeError: ...got torch.sparse_coo; pass probs.to_dense
     validate.probs(PROBS.to(torch.float8_e4m3fn)) -> TypeError: ...must be floating point, got
     validate.probs(torch.tensor([[0.7, 0.2]])) -> ValueError: ...divide each row by its sum or pass
     validate.logits(filled(NAN)) -> ValueError: logits must be finite
@@ -80,7 +80,7 @@ def test_what_is_right_passes_as_it_is():
     for value in (2, np.float32(2), torch.tensor(2.0)):
         assert type(validate.number("x", value, 2, 3)) is float
     assert validate.number("x", 3, 0, 3) == 3
-    assert validate.fraction("x", 0.2) == 0.2
+    assert [validate.fraction("x", x) for x in (0.2, -1e-7, 1 + 1e-7)] == [0.2, 0, 1]  # rounded
     for value in (3, np.int16(3), torch.tensor(3)):
         assert validate.integer("x", value, 3) == validate.integer("x", value, 0, 3) == 3
     assert validate.choice("x", "a", ("a", "b")) == "a"

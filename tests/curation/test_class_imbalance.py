@@ -18,6 +18,8 @@ def test_exponential_imbalance_by_hand():
     labels = balanced(each=1000, classes=5)[kept.indices]
     assert labels.bincount(minlength=5).tolist() == kept.counts.tolist()
     assert strictly_ascending(kept.indices)
+    more = imbalance(balanced(each=1000, classes=5), 10, seed=0)
+    assert set(kept.indices.tolist()) < set(more.indices.tolist())
 
 
 @pytest.mark.parametrize(("classes", "rare"), [(2, 1), (5, 2), (10, 5)])

@@ -75,8 +75,16 @@ def test_one_number_is_a_ramp_over_classes_in_random_order(top):
 
 
 def test_a_class_without_samples_keeps_its_nominal_rate():
-    noisy = classwise_noise([0] * 10 + [2] * 10, [0.5, 0.3, 0.2], classes=3, seed=0)
-    assert noisy.rates.tolist() == pytest.approx([0.5, 0.3, 0.2])
+    for absent, labels in ((1, [0] * 10 + [2] * 10), (2, [0] * 10 + [1] * 10)):
+        noisy = classwise_noise(labels, [0.5, 0.3, 0.2], classes=3, seed=0)
+        assert noisy.rates.tolist() == pytest.approx([0.5, 0.3, 0.2])
+        shuffled = symmetric_noise(labels, 0.5, classes=3, seed=0).transition
+        assert shuffled[:, absent].tolist() == [0.5 * (k == absent) for k in range(3)]
+
+
+def test_no_rate_is_no_noise():
+    none = classwise_noise([0, 1, 1], 0.0, classes=2, seed=0)
+    assert (none.labels.tolist(), none.transition.tolist()) == ([0, 1, 1], [[1, 0], [0, 1]])
 
 
 def test_one_sample_of_a_class_counts_whole():

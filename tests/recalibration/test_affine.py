@@ -1,6 +1,9 @@
 """Vector, matrix and beta maps: known maps, scikit-learn, penalties, and how long a fit takes."""
 
+import itertools
 import math
+import time
+import warnings
 
 import numpy as np
 import pytest
@@ -130,20 +133,33 @@ def test_the_shrunk_matrix_is_stationary(penalty):
     assert max(g.abs().max().item() for g in gradients) < 1e-5
 
 
-def test_the_penalty_is_that_of_the_least_loss_on_parts_left_out():
-    z, labels, *_ = biased(300, 3)
-    found = ShrunkMatrixScaler(penalties=[0.003, 0.03, 0.3], folds=3, seed=7).fit(z, labels)
-    parts = torch.randperm(300, generator=torch.Generator().manual_seed(7)).tensor_split(3)
-    lost = dict.fromkeys((0.003, 0.03, 0.3), 0.0)
-    for part in parts:
-        rest = torch.ones(300, dtype=torch.bool)
+@pytest.mark.parametrize("light", [1.0, 0.02])
+def test_the_penalty_is_that_of_the_least_loss_on_parts_left_out(light):
+    z, labels, *_ = biased(200, 3)  # in the fits, and in the judgement, the weights have their say
+    labels[60:] = torch.randint(3, (140,), generator=torch.Generator().manual_seed(1))
+    weights = torch.tensor([1.0] * 60 + [light] * 140, dtype=torch.float64)
+    lost = dict.fromkeys((0.003, 0.03, 0.3, 3.0), 0.0)
+    for part in torch.randperm(200, generator=torch.Generator().manual_seed(7)).tensor_split(3):
+        rest = torch.ones(200, dtype=torch.bool)
         rest[part] = False
         for penalty in lost:
-            one = ShrunkMatrixScaler(penalties=[penalty]).fit(z[rest], labels[rest])
-            lost[penalty] += nll(one.transform(z[part], allow_fitted=True), labels[part]) * len(
-                part
-            )
-    assert found.penalty == min(lost, key=lost.get)
+            one = ShrunkMatrixScaler(penalties=[penalty])
+            mapped = one.fit(z[rest], labels[rest], weights=weights[rest]).transform(z[part])
+            each = cross_entropy(mapped, labels[part], reduction="none")
+            lost[penalty] += (weights[part] @ each).item()
+    found = ShrunkMatrixScaler(penalties=list(lost), folds=3, seed=7)
+    found.fit(z, labels, weights=None if light == 1 else weights)
+    assert found.penalty == min(lost, key=lost.get) == (0.3 if light == 1 else 0.03)
+
+
+@pytest.mark.parametrize("seconds", [1, 100])  # from one look at the clock to the next
+def test_a_fit_says_where_it_stopped_for_lack_of_patience(seconds, monkeypatch):
+    clock = itertools.count(1000, seconds)
+    monkeypatch.setattr(time, "thread_time", lambda: next(clock))
+    with warnings.catch_warnings(record=True) as told:
+        MatrixScaler().fit(*biased(300, 3)[:2])
+    stopped = ["stopped after 60 s of computing and 1 steps"] if seconds > 60 else []
+    assert [str(one.message).partition(",")[0] for one in told] == stopped
 
 
 def beta_oracle(score, hit):

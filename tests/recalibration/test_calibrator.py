@@ -117,6 +117,9 @@ def test_settings_can_be_changed_and_a_fit_stays():
         with pytest.raises(ValueError, match="must be"):
             scaler.set_params(**wrong)
     assert scaler.bins == 10
+    assert scaler.temperature_ == scaler.temperature
+    assert [name for name in dir(scaler) if name.strip("_") + "_" == name] == ["temperature_"]
+    assert not hasattr(scaler, "bins_")
 
 
 NAN = float("nan")
@@ -149,7 +152,10 @@ test_bad_options_are_named = refusals.table("""
     TemperatureScaler("lbfgs") -> ValueError: method
     TemperatureScaler(limits=(0, 1)) -> ValueError: limits
     TemperatureScaler(limits=("a", 1)) -> TypeError: limits
+    TemperatureScaler(limits=(2, 1)) -> ValueError: limits[1]
+    TemperatureScaler(limits=3) -> TypeError: limits must be a pair
     MatrixScaler(off_diagonal=-1) -> ValueError: off_diagonal
+    MatrixScaler(intercept=-1) -> ValueError: intercept
     StructuredVectorScaler(penalty=0) -> ValueError: penalty
     HistogramBinning(binning="equal") -> ValueError: binning
     ShrunkMatrixScaler(penalties=[]) -> ValueError: penalties must hold at least one
@@ -157,6 +163,8 @@ test_bad_options_are_named = refusals.table("""
     ShrunkMatrixScaler(folds=1) -> ValueError: folds must
     TemperatureScaler.of(0) -> ValueError: temperature must lie in
     temperature_interval(GOOD, [0, 1, 1], level=1.0) -> ValueError: level
+    temperature_interval(GOOD.softmax(1), [0, 1, 1]) -> ValueError: logits are probabilities
+    logit_adjustment(GOOD.softmax(1), old=[0.5, 0.5], new=[0.4, 0.6]) -> ValueError: logits are prob
     logit_adjustment(GOOD, old=[0.5, 0.4], new=[0.5, 0.5]) -> ValueError: old must hold fractions
     logit_adjustment(GOOD, old=[0.5, 0.5], new=[1.0]) -> ValueError: new must have one entry per
     logit_adjustment(GOOD, old=[0.5, 0.5], new=[1.0, 0.0]) -> ValueError: ...got [1.0, 0.0]
