@@ -30,7 +30,7 @@ FORMS = {  # of scores, and the kind that the audit is told
     "logits": (lambda z: z, "logits"),
     "probs": (lambda z: z.softmax(1), "auto"),
     "rounded": (lambda z: z.softmax(1).mul(1000).round() / 1000, "auto"),
-    "logit": (lambda z: z[:, 1] - z[:, 0], "logits"),
+    "logit": (lambda z: z[:, 1:] - z[:, :1], "logits"),
     "prob": (lambda z: z.softmax(1)[:, 1], "auto"),
     "percent": (lambda z: 100 * z.softmax(1)[:, 1], "percent"),
 }
@@ -44,7 +44,7 @@ def test_the_line_gives_the_audits_own_cooled_numbers(form):
     found = calibkit.audit(write(z), labels, kind=kind, calibration=(write(cal), of_cal))
     name = {"rounded": "probs", "percent": "prob"}.get(form, form)
     cooled = run(found.advice.line, **{name: write(z)})
-    cooled = torch.stack([1 - cooled, cooled], 1) if lonely else cooled
+    cooled = torch.stack([1 - cooled.ravel(), cooled.ravel()], 1) if lonely else cooled
     assert found.advice.line.startswith("prob = torch.sigmoid(" if lonely else "probs = torch.soft")
     assert metrics.nll(cooled, labels) == pytest.approx(found.cooled["nll"].value, abs=1e-4)
     assert metrics.ece(cooled, labels) == pytest.approx(found.cooled["ece"].value, abs=1e-3)

@@ -137,6 +137,9 @@ def test_the_cost_of_answers_is_that_of_the_rows(cost):
     as_it_is = found.models["as it is"]
     assert as_it_is.cost.value == pytest.approx(before.mean())
     assert as_it_is.cost.low < before.mean() < as_it_is.cost.high
+    looked_up = 1 / cost + 1e-9 < 1 - SAID
+    own = looked_up.mean(), ((1 - RIGHT) * ~looked_up).mean(), (RIGHT * looked_up).mean()
+    assert (as_it_is.acted, as_it_is.missed, as_it_is.alarms) == pytest.approx(own)
     assert found.all == pytest.approx(1)
     assert found.none == pytest.approx(cost * (1 - RIGHT.mean()))
     assert list(found.models) == ["as it is", "temperature", "Platt"]

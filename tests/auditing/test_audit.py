@@ -36,14 +36,6 @@ def test_every_number_is_the_packages_own(classes):
         assert found[name] == pytest.approx(own, abs=1e-12), name
 
 
-def test_of_weights_the_ratios_count_alone():
-    z, labels = drawn(400, 3)
-    weights = torch.linspace(0.5, 2, 400, dtype=torch.float64)
-    one, small = (calibkit.audit(z, labels, weights=c * weights) for c in (1, 0.01))
-    found = [(a.cooling.low, a.cooling.high) for a in (one, small)]
-    assert found[0] == pytest.approx(found[1])
-
-
 def test_calibration_data_give_the_temperature():
     z, labels = drawn(2000, 4, truth=0.5)
     found = calibkit.audit(z[:1000], labels[:1000], calibration=(z[1000:], labels[1000:]))

@@ -1,6 +1,7 @@
 """The page of a binary model, against scikit-learn."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from scipy.special import logit
@@ -35,6 +36,9 @@ def test_the_event_has_scikit_learns_numbers():
     assert BINARY.usual_accuracy == pytest.approx((EVENT == 0).mean())
     assert BINARY.ece.value == pytest.approx(metrics.ece_of(PROB, EVENT))
     assert BINARY.auc.value == pytest.approx(roc_auc_score(EVENT, PROB), abs=1e-12)
+    above = PROB[EVENT == 1][:, None] > PROB[EVENT == 0]
+    error = sum(above.mean(side).var() / above.shape[1 - side] for side in (0, 1)) ** 0.5
+    assert BINARY.auc.high - BINARY.auc.low == pytest.approx(2 * 1.96 * error, rel=0.01)  # DeLong
     assert BINARY.rate == pytest.approx(EVENT.mean())
     assert BINARY.predicted == pytest.approx(PROB.mean())
     assert BINARY.gap.value == pytest.approx(PROB.mean() - EVENT.mean())
@@ -105,10 +109,21 @@ def test_the_auc_counts_ties_half_and_its_parts_give_delongs_error():
 def test_a_weight_counts_like_a_copy():
     weights = np.random.default_rng(2).integers(0, 4, len(EVENT))
     copies = np.repeat(np.arange(len(EVENT)), weights)
-    weighted = calibkit.audit(SCORE, EVENT, weights=weights).binary
+    apart = CAL_SCORE, CAL_EVENT, weights
+    weighted = calibkit.audit(
+        SCORE, EVENT, calibration=apart, weights=weights, costs=(1, 20)
+    ).binary
     assert weighted.auc.value == pytest.approx(roc_auc_score(EVENT[copies], PROB[copies]))
     assert weighted.ece.value == pytest.approx(metrics.ece_of(PROB[copies], EVENT[copies]))
     assert weighted.rate == pytest.approx(EVENT[copies].mean())
+    cost = paid(PROB[copies], EVENT[copies], 1, 20).mean()
+    assert weighted.costs.models["as it is"].cost.value == pytest.approx(cost)
+    same = net_benefit(
+        SCORE.sigmoid()[copies], torch.from_numpy(EVENT[copies]), units_of(len(copies))
+    )
+    pd.testing.assert_frame_equal(weighted.net_benefit, same)
+    model = LogisticRegression(C=np.inf, tol=1e-10).fit(CAL_SCORE[copies, None], CAL_EVENT[copies])
+    assert weighted.platt[0] == pytest.approx((model.coef_[0, 0], model.intercept_[0]), abs=1e-4)
 
 
 def test_one_class_alone_has_no_auc_and_no_platt():
@@ -143,6 +158,12 @@ def test_the_costs_of_decisions_are_those_of_the_rows(alarm, miss):
     assert temperature.cost.value == pytest.approx(after.mean())
     assert temperature.difference.value == pytest.approx((after - before).mean())
     assert as_it_is.difference is None
+    acted, shares = (
+        alarm / (alarm + miss) <= PROB,
+        (as_it_is.acted, as_it_is.missed, as_it_is.alarms),
+    )
+    own = acted.mean(), (EVENT * ~acted).mean(), (acted * (1 - EVENT)).mean()
+    assert shares == pytest.approx(own)
     assert costs.none == pytest.approx(miss * EVENT.mean())
     assert costs.all == pytest.approx(alarm * (EVENT == 0).mean())
     half = 1.96 * (after - before).std() / len(EVENT) ** 0.5

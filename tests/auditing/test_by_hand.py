@@ -34,7 +34,7 @@ def sums(case, values):
 def johnson(case, values, level):
     """Student's interval of a weighted mean, with Johnson's terms (1978)."""
     weight, mean = case[0].sum(), np.average(values, weights=case[0])
-    off, count = sums(case, values - mean) / weight, (sums(case, np.ones(N)) > 0).sum()
+    off, count = sums(case, values - mean) / weight, (sums(case, values * 0 + 1) > 0).sum()
     error, t = np.sqrt((off**2).sum() * count / (count - 1)), stdtrit(count - 1, (1 + level) / 2)
     middle = mean + (off**3).sum() / max(error, 1e-9) ** 2 * (1 / 6 + t * t / 3)
     return min(middle - t * error, mean), max(middle + t * error, mean)

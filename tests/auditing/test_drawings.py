@@ -8,13 +8,13 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 import torch
-from scipy.special import stdtrit
 
 import calibkit
 from calibkit import metrics
 from calibkit.auditing import figures
 from calibkit.pictures import palette
 from tests.auditing import test_audit
+from tests.auditing.test_by_hand import johnson
 from tests.pictures import reading
 from tests.pictures.checks import check_diagram, check_ranges
 from tests.pictures.reading import Look
@@ -106,15 +106,12 @@ def test_the_groups_stand_at_their_gaps_with_their_intervals():
     for (_, place), name in zip(rows, names, strict=True):
         residual = (SAID - RIGHT.double()).numpy()[name == GROUPS]
         gap = metrics.signed_gap(PROBS[name == GROUPS], LABELS[name == GROUPS])
-        n, off = len(residual), residual - residual.mean()
-        error, t = residual.std(ddof=1) / n**0.5, stdtrit(n - 1, 0.975)
-        moved = (off**3).mean() / n**2 / error**2 * (1 / 6 + t * t / 3)  # Johnson (1978)
-        half = t * error
+        units = np.ones(len(residual)), np.arange(len(residual))
         (mark,) = [s for s in plot.all("marker") if abs(s.y[0] - place) < 1]
         plot.is_at(mark, [gap], [place])
         assert mark.look == reading.marker(palette.OVER if gap > 0 else palette.UNDER)
         (line,) = [s for s in plot.all("line", Look(palette.BLACK)) if abs(s.y[0] - place) < 1]
-        plot.is_at(line, [gap - half + moved, gap + half + moved], [place] * 2)
+        plot.is_at(line, johnson(units, residual, 0.95), [place] * 2)
         assert told[name] == f"{gap:+.1%}"
     plot.is_at(plot.one("line", reading.line(palette.DIAGONAL)), [0, 0], plot.y_range[::-1])
     under, over = (drawn.words.index(f"{side}-confident") for side in ("under", "over"))

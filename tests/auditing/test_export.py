@@ -51,7 +51,18 @@ def test_the_json_has_the_audits_numbers():
     assert held["temperature"]["line"] == found.advice.line
     assert [row["name"] for row in held["groups"]] == ["a", "b"]
     assert held["groups"][0]["gap"] == found.groups["gap"][0]
-    assert sum(bin_["samples"] for bin_ in held["diagram"]) == 600
+    bins, cooling = found.shown[0], held["temperature"]
+    filled = bins.counts > 0
+    columns = {"low": bins.edges[:-1], "high": bins.edges[1:], "samples": bins.counts}
+    for key, column in (
+        columns | {"confidence": bins.confidence, "accuracy": bins.accuracy}
+    ).items():
+        assert [row[key] for row in held["diagram"]] == column[filled].tolist(), key
+    assert cooling["interval"] == [found.cooling.low, found.cooling.high]
+    for key, of in (("measures", found.cooled), ("gain", found.gain)):
+        assert cooling[key]["ece"]["value"] == of["ece"].value, key
+    assert held["power"][1] == {"overconfidence": 0.01, "found": found.power[0.01]}
+    assert held["coverage"][1]["risk"] == found.coverage[2]["risk"][1]
     assert held["other"]["difference"]["nll"]["value"] == found.difference["nll"].value
 
 

@@ -44,10 +44,23 @@ def test_many_unsure_samples_have_the_normal_p():
     assert p_of_hits(chance, hit, np.full(400, 7.0)) == pytest.approx(2 * ndtr(-abs(z)))
 
 
-def test_the_furthest_off_is_named_first_whichever_side_it_lies_on():
-    rows = [("sure", 0.04, "off"), ("shy", -0.09, "off"), ("rare", 0.2, "")]
-    (line,) = off(pd.DataFrame(rows, columns=["name", "gap", "flag"]), None)
-    assert line.endswith("explains: shy (-9.0 points), sure (+4.0 points)")
+@pytest.mark.parametrize(("kind", "those", "of", "most"), [
+    ("groups", 2, 3, 2),
+    ("groups", 9, 9, 8),
+    ("predicted classes", 9, 20, 8),
+    ("predicted classes", 10, 20, 3),
+    ("predicted classes", 1, 2, 1),
+])  # fmt: skip
+def test_the_furthest_off_are_named_first_whichever_side_they_lie_on(kind, those, of, most):
+    gaps = 0.01 * (1 + np.arange(of)) * (-1.0) ** np.arange(of)
+    table = pd.DataFrame({"name": [f"c{k}" for k in range(of)], "gap": gaps, "flag": "off"})
+    table.loc[those:, "flag"] = ["rare", *[""] * of][: of - those]
+    (line,) = off(*((table, None) if kind == "groups" else (None, table)))
+    names = [f"c{k} ({100 * gaps[k]:+.1f} points)" for k in range(those)[::-1][:most]]
+    rest = f" and {those - most} more" if those > most else ""
+    assert line == (
+        f"{those} of {of} {kind} are off by more than luck explains: {', '.join(names)}{rest}"
+    )
 
 
 def test_groups_that_are_off_stand_in_the_headline_and_in_the_printed_lines():
@@ -64,44 +77,3 @@ def test_groups_that_are_off_stand_in_the_headline_and_in_the_printed_lines():
     lead = page[page.index('class="lead"') :]
     assert "Groups off by more than luck: a, b, c, d." in lead[: lead.index("</p>")]
     assert "Nothing odd" not in page
-
-
-def test_predicted_classes_that_are_off_are_named_of_half_of_them_the_worst_three():
-    z, labels = drawn(12_000, 20, seed=1)
-    names = [f"class {k}" for k in range(20)]
-    most = z * 1.5
-    fifth, twelfth = z.argmax(1) == 5, z.argmax(1) == 12
-    z[fifth], z[twelfth] = z[fifth] * 1.7, z[twelfth] * 2.5
-    words = str(calibkit.audit(z, labels, class_names=names))
-    line = "warning: 2 of 20 predicted classes are off by more than luck explains: class 12 (+"
-    assert line in words
-    assert ", class 5 (+" in words
-    found = calibkit.audit(most, labels)
-    off = found.classes[found.classes["flag"].str.contains("off")]
-    assert len(off) >= 10
-    (line,) = (text for text in found.warnings if "predicted classes" in text)
-    worst = off["name"][off["gap"].abs().idxmax()]
-    assert line.startswith(f"{len(off)} of 20 predicted classes are off")
-    assert f"explains: {worst} (" in line
-    assert line.count("points") == 3
-    assert line.endswith(f" and {len(off) - 3} more")
-
-
-def test_at_most_eight_classes_are_named():
-    z, labels = drawn(40_000, 20)
-    sharp = z.argmax(1) < 9
-    z[sharp] *= 2.0
-    found = calibkit.audit(z, labels)
-    (line,) = (text for text in found.warnings if "predicted classes" in text)
-    assert line.startswith("9 of 20 predicted classes are off")
-    assert line.count("points") == 8
-    assert line.endswith(" and 1 more")
-
-
-def test_of_a_binary_model_the_predicted_class_that_is_off_is_named():
-    z, labels = drawn(4000, 2)
-    sharp = z.argmax(1) == 1
-    z[sharp] *= 3.0
-    found = calibkit.audit(z, labels)
-    assert found.classes["flag"].tolist() == ["off", ""]
-    assert "1 of 2 predicted classes are off by more than luck explains: 1 (+" in str(found)

@@ -34,24 +34,6 @@ def test_a_hundredth_of_the_rows_may_repeat_others_without_a_word():
         assert bool(warned(found, "repeat an earlier row")) == (again == 10)
 
 
-def test_clusters_give_what_the_rows_gave_before_they_were_copied():
-    once = calibkit.audit(Z, LABELS)
-    often = calibkit.audit(Z[COPY], LABELS[COPY], clusters=COPY)
-    assert not warned(often, "repeat an earlier row")
-    for name in ("accuracy", "gap", "nll", "brier", "aurc"):
-        one, other = once.measures[name], often.measures[name]
-        width = one.high - one.low
-        assert other.value == pytest.approx(one.value, abs=0.02 * width)
-        assert other.low == pytest.approx(one.low, abs=0.03 * width), name
-        assert other.high == pytest.approx(one.high, abs=0.03 * width), name
-    p = [found.test.p_value for found in (once, often)]
-    assert p[1] == pytest.approx(p[0], abs=0.05)
-    assert often.test.z == pytest.approx(once.test.z, rel=0.3)  # by what clusters show
-    assert often.cooling.high / often.cooling.low == pytest.approx(
-        once.cooling.high / once.cooling.low, rel=0.1
-    )
-
-
 def test_whole_weights_give_the_estimates_of_copies_and_wider_intervals_than_they():
     weights = torch.from_numpy(np.random.default_rng(1).integers(0, 5, 600))
     copy = torch.arange(600).repeat_interleave(weights)
