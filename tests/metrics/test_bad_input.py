@@ -156,8 +156,6 @@ test_options_and_single_functions = refusals.table("""
     metrics.net_benefit([5.0], [1], threshold=0.5) -> ValueError: ...write 0.9 for 90 %
     metrics.net_benefit([0.5], [2], threshold=0.5) -> ValueError: ...happened must lie
     metrics.net_benefit([0.5], [1.5], threshold=0.5) -> ValueError: happened must lie in [0, 1]
-    metrics.net_benefit(SURE, HITS.to("meta"), threshold=0.5) -> ValueError: happened is on meta
-    metrics.action_cost(HITS[:2].long().to("meta"), TWO, COSTS) -> ValueError: actions is on meta
     metrics.cheapest_action(TWO, COSTS / 0) -> ValueError: costs must be finite
     metrics.net_benefit([0.5], [1, 0], threshold=0.5) -> ValueError: ...happened must ha
     metrics.regret(TWO, TWO, COSTS, weights=[0, 0]) -> ValueError: ...weights must not all be

@@ -45,12 +45,3 @@ def test_the_matrix_is_that_of_plain_scipy(penalty):
     best = minimize(loss, np.append(np.eye(k), np.zeros(k)), options={"gtol": 1e-8}).x
     assert np.allclose(fitted.weight, best[: k * k].reshape(k, k), atol=1e-5)
     assert np.allclose(fitted.bias, best[k * k :], atol=1e-5)
-
-
-@pytest.mark.parametrize("calibrator", [StructuredVectorScaler, StructuredMatrixScaler])
-def test_a_heavy_penalty_leaves_a_temperature(calibrator):
-    logits, labels = scored(500, 4)
-    fitted = calibrator(penalty=1e8).fit(logits, labels)
-    cooled = TemperatureScaler().fit(logits, labels).probs(logits, allow_fitted=True)
-    expected = 500 / 501 * cooled + 1 / 501 / 4
-    assert torch.allclose(fitted.probs(logits, allow_fitted=True), expected, atol=1e-6)

@@ -47,6 +47,10 @@ def test_normalised_training_images_have_mean_0_and_deviation_1(tmp_path):
     mean, std = data.channel_statistics("noise", tmp_path)
     torch.testing.assert_close(mean, (images / 255).mean((0, 2, 3)))
     torch.testing.assert_close(std, (images / 255).std((0, 2, 3), correction=0))
+    put(tmp_path, "other", {"test": pictures(5)})
+    found = data.load("other", split="test", root=tmp_path, like="noise").inputs
+    expected = (pictures(5)["inputs"] / 255 - mean.view(3, 1, 1)) / std.view(3, 1, 1)
+    torch.testing.assert_close(found, expected)
 
 
 def test_splits_share_no_image_and_lose_none(root):
@@ -55,6 +59,10 @@ def test_splits_share_no_image_and_lose_none(root):
     assert sorted(levels(splits.train) + levels(splits.calibration)) == list(range(100))
     assert levels(splits.test) == list(range(200, 220))
     assert all((part.labels % 2).tolist() == [x % 2 for x in levels(part)] for part in splits)
+    sizes = {"train": 40, "calibration": 20, "test": 10}
+    own = data.splits_of("pets", test_split=None, root=root, normalise=False, **sizes)
+    assert [len(part) for part in own] == [40, 20, 10]
+    assert len(set().union(*map(levels, own)) & set(range(100))) == 70
 
 
 @pytest.fixture

@@ -95,6 +95,8 @@ def test_the_table_is_tidy_and_right(swept):
     assert losses.iloc[0] != row.train_loss == losses.iloc[-1]
     assert row.test_ece == pytest.approx(metrics.ece(predictions.probs, predictions.labels))
     assert row.test_gap == pytest.approx(metrics.signed_gap(predictions.probs, predictions.labels))
+    assert row.test_nll == pytest.approx(metrics.nll(predictions.probs, predictions.labels))
+    assert row.test_confidence == pytest.approx(predictions.confidence.mean().item())
     assert row.test_accuracy == pytest.approx(predictions.correct.double().mean().item())
     assert predictions.posterior is not None
 
@@ -104,6 +106,14 @@ def test_pairs_are_matched_by_seed(swept):
     expected = [column[0.4, seed] - column[0.0, seed] for seed in SEEDS]
     differences = swept.difference("test_ece", {"noise": 0.4}, {"noise": 0.0})
     assert differences.tolist() == pytest.approx(expected)
+
+
+def test_some_runs_are_pooled_in_the_order_of_the_grid(swept):
+    pooled, parts = swept.pooled("test", noise=0.2), swept.where(noise=0.2)
+    for name in ("logits", "labels", "posterior"):
+        each = [getattr(one.predictions["test"], name) for one in parts]
+        assert torch.equal(getattr(pooled, name), torch.cat(each))
+    assert swept.values("test_ece", noise=0.2).tolist() == swept.table.test_ece[2:4].tolist()
 
 
 @refusals.each("""

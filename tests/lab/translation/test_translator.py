@@ -31,6 +31,8 @@ def test_padding_changes_no_logit_of_a_real_token():
     wide = padded(FEW)
     narrow, broad = translation.logits_of(model, FEW), translation.logits_of(model, wide)
     assert torch.allclose(narrow[real], broad[wide.real], atol=1e-5)
+    assert torch.equal(translation.logits_of(model.train(), FEW), narrow)
+    assert model.training
     assert wide.trimmed().target.shape == FEW.trimmed().target.shape
     one = FEW[:1].trimmed()
     alone = translation.logits_of(model, one)[0]
@@ -139,7 +141,7 @@ def test_a_training_belongs_to_its_plan():
     for change in ({"seed": 1}, {"padded": True}, {"lr": 1e-3}, {"weight_decay": 1.0}):
         assert translation.fit(plan(**change))["history"] != one["history"], change
     first, last = one["history"]
-    assert last["nll"] < first["nll"]
+    assert last["nll"] < first["nll"] - 0.05  # its rate has risen
     assert 0 < last["distance"] < 1
     assert last["best_accuracy"] > last["accuracy"]
 
