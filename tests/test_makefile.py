@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
@@ -37,10 +38,6 @@ RUNS = {
 OPTIONAL = {"tomllib", "resource", "torchmetrics", "pyarrow", "google"}
 
 
-def names(text):
-    return re.sub(r"[-_.]+", "-", text).lower()
-
-
 @cache
 def brought(extra):
     """The packages of an extra with all that they need themselves, as they are installed here."""
@@ -48,12 +45,12 @@ def brought(extra):
     while left:
         one = left.pop()
         wanted = [Requirement(line) for part in one.extras for line in EXTRAS.get(part, ())]
-        if names(one.name) == "calibkit":
+        if canonicalize_name(one.name) == "calibkit":
             left += wanted
             continue
-        if names(one.name) in met:
+        if canonicalize_name(one.name) in met:
             continue
-        met.add(names(one.name))
+        met.add(canonicalize_name(one.name))
         try:
             needs = metadata.requires(one.name) or ()
         except metadata.PackageNotFoundError:
@@ -96,7 +93,7 @@ def test_a_target_installs_what_it_imports(target):
         f"{file}: {name}"
         for name, file in imported(*RUNS[target])
         if name not in sys.stdlib_module_names | OURS | OPTIONAL
-        and not {names(one) for one in of.get(name, [name])} & there
+        and not {canonicalize_name(one) for one in of.get(name, [name])} & there
     }
     assert missing == set()
 

@@ -20,7 +20,6 @@ from torchvision import transforms
 from calibkit import augmentation, curation
 from calibkit.lab import data, models, sweep, training
 from calibkit.lab.training import device
-from calibkit.lab.training.loop import Feed
 from tests.benchmarks.timing import against
 
 IMAGES, BATCH, THREADS = 2_048, 128, 2
@@ -32,12 +31,6 @@ def rows():
     torch.set_num_threads(THREADS)
     pixels, labels = _pixels()
     plain, ours = Plain(pixels, labels), _resident(pixels, labels)
-    feed = Feed(ours, training.Recipe(augment=augmentation.crop_flip, batch_size=BATCH), 0)
-    yield by_the_clock(
-        *("crop, flip, normalise", "DataLoader, PIL", 13.5),
-        lambda: [feed.batch(index) for index in feed.epoch()],
-        lambda: list(DataLoader(plain, BATCH, shuffle=True)),
-    )
     for name, target, model in (
         ("LeNet-5", 2, models.lenet5(3, 10)),
         ("ResNet-8", 1.2, models.resnet(8)),

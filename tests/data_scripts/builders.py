@@ -2,15 +2,14 @@
 
 import dataclasses
 import gzip
-import hashlib
 import io
 import pickle
 import struct
 import tarfile
 import zipfile
-from pathlib import Path
 
 import numpy as np
+import pooch
 import scipy.io
 import torch
 from PIL import Image
@@ -26,7 +25,7 @@ def pixels(*shape):
 
 
 def sha256(path):
-    return "sha256:" + hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    return f"sha256:{pooch.file_hash(path)}"
 
 
 def files_in(root):

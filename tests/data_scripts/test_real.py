@@ -30,18 +30,13 @@ def real(place):
 
 
 @pytest.fixture(scope="module")
-def root(tmp_path_factory):
-    return tmp_path_factory.mktemp("root")
-
-
-@pytest.fixture(scope="module")
-def cifar10(root):
+def cifar10(tmp_path_factory):
+    root = tmp_path_factory.mktemp("root")
     path = root / "cifar-10-python.tar.gz"
     with tarfile.open(path, "w") as archive:
         archive.add(REAL / "cifar-10-batches-py", "cifar-10-batches-py")
     sizes = SOURCES["cifar10"].sizes
     prepare(builders.trusting("cifar10", {path.name: path}, sizes=sizes), root, [path])
-    path.unlink()
     return root
 
 

@@ -126,12 +126,3 @@ def test_it_goes_on_where_it_was_and_its_runs_are_judged_and_told(tmp_path, monk
     assert (told["seeds"], told["low"] < told["estimate"] < told["high"]) == (2, True)
     assert f"digits: {told['word']}" in page.overview(pd.DataFrame([told]), [claim])
     judged._table.cache_clear()
-
-
-@pytest.mark.parametrize("name", ["digits", "text", "parts"])
-def test_nothing_that_the_register_asks_for_is_missing(name):
-    held = LISTED.data[name]
-    seed = factorial.seeds(held)[-1]
-    for epochs in held["shown"]:
-        assert not list(factorial._unselected(name, held, LISTED, epochs, seed))
-        assert not factorial._unjudged(name, LISTED, epochs, seed)

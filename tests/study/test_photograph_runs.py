@@ -9,21 +9,13 @@ from calibkit.course import checkout
 from calibkit.course.experiments import photograph_runs
 
 
-def stored_logits() -> list:
-    """The rows whose logits lie beside the table."""
-    home = checkout.results() / photograph_runs.FOLDER
-    return [
-        one
-        for one in night_runs.table(None).itertuples()
-        if (
-            home / f"{photograph_runs.stem(one.loss, one.seed, one.decay, one.network)}.npz"
-        ).exists()
-    ]
-
-
 def test_the_logits_of_every_run_agree_with_its_row():
-    for one in stored_logits():
-        kept = photograph_runs.logits(one.loss, one.seed, one.decay, one.network)
+    home = checkout.results() / photograph_runs.FOLDER
+    for one in night_runs.table(None).itertuples():
+        run = (one.loss, one.seed, one.decay, one.network)
+        if not (home / f"{photograph_runs.stem(*run)}.npz").exists():
+            continue
+        kept = photograph_runs.logits(*run)
         for part, column in (("cal", "calibration"), ("test", "test")):
             probs, labels = kept[part].softmax(dim=1), kept[f"{part}_labels"]
             right, nll = getattr(one, f"{column}_accuracy"), getattr(one, f"{column}_nll")
