@@ -297,8 +297,7 @@ class Measured:
     def _difference(self, other: Measured, name: str) -> Estimate:
         with np.errstate(invalid="ignore"):
             value = float(np.float64(self.values[name]) - other.values[name])
-        trusted = name in PAIRED and self._trusted(name, paired=True)
-        if not trusted or not math.isfinite(value):
+        if not self._trusted(name, paired=True) or not math.isfinite(value):
             return Estimate(value, *NONE)
         if name == "ece":
             return Estimate(value, *self.rise(other))
@@ -333,9 +332,6 @@ class Measured:
         """By how much chance makes the ECE too large, by the median of its draws."""
         spread, value = self.spread("ece"), self.values["ece"]
         return value * (1 - intervals.scale_of(spread, sizes, value, 0.5))
-
-
-PAIRED = ("accuracy", *MEANS, "aurc", "ece")
 
 
 def sizes(sums: np.ndarray) -> np.ndarray:

@@ -1,5 +1,7 @@
 """What the audit advises: never what harms, and in the form of what it was given."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -17,7 +19,7 @@ def run(line, **given):
     """What a line of advice makes of scores."""
     names = {"torch": torch, **given}
     exec(line, names)
-    return names["probs"] if "probs =" in line else names["prob"]
+    return names[line.split()[0]]
 
 
 def apart(z, labels):
@@ -30,6 +32,9 @@ FORMS = {  # of scores, and the kind that the audit is told
     "logits": (lambda z: z, "logits"),
     "probs": (lambda z: z.softmax(1), "auto"),
     "rounded": (lambda z: z.softmax(1).mul(1000).round() / 1000, "auto"),
+    "percents": (lambda z: 100 * z.softmax(1), "percent"),
+    "logprobs": (lambda z: z.log_softmax(1), "logprobs"),
+    "logprob": (lambda z: z.log_softmax(1)[:, 1], "logprobs"),
     "logit": (lambda z: z[:, 1:] - z[:, :1], "logits"),
     "prob": (lambda z: z.softmax(1)[:, 1], "auto"),
     "percent": (lambda z: 100 * z.softmax(1)[:, 1], "percent"),
@@ -39,10 +44,10 @@ FORMS = {  # of scores, and the kind that the audit is told
 @pytest.mark.parametrize("form", FORMS)
 def test_the_line_gives_the_audits_own_cooled_numbers(form):
     write, kind = FORMS[form]
-    lonely = form in ("logit", "prob", "percent")
+    lonely = form in ("logit", "logprob", "prob", "percent")
     z, labels, (cal, of_cal) = apart(*drawn(3000, 2 if lonely else 4, truth=0.5))
     found = calibkit.audit(write(z), labels, kind=kind, calibration=(write(cal), of_cal))
-    name = {"rounded": "probs", "percent": "prob"}.get(form, form)
+    name = {"rounded": "probs", "percents": "probs", "percent": "prob"}.get(form, form)
     cooled = run(found.advice.line, **{name: write(z)})
     cooled = torch.stack([1 - cooled.ravel(), cooled.ravel()], 1) if lonely else cooled
     assert found.advice.line.startswith("prob = torch.sigmoid(" if lonely else "probs = torch.soft")
@@ -177,6 +182,11 @@ def test_a_likelihood_that_loses_is_a_harm():
     rises = [Rise("the ECE", 0.02, 0.01)]
     advice = advise(cooling, loss, rises, Estimate(0.1, 0.05, 0.2), scores, Form())
     assert (advice.verdict, advice.line) == ("harm", "")
+    assert advice.means == "above 1 the logits were too large, the model too sure"
+    shy = advise(
+        replace(cooling, fitted=(0.5,)), loss, rises, Estimate(-0.1, -0.2, -0.05), scores, Form()
+    )
+    assert shy.means == "below 1 the logits were too small, the model not sure enough"
     lose = "The likelihood, the Brier score and the ECE (by 2.0 points) lose clearly"
     assert advice.words == f"{lose}: do not use it, and look at where the data come from"
 

@@ -151,6 +151,11 @@ def test_a_map_that_knows_the_truth_makes_answers_cheaper(tmp_path):
     apart = random.choice(SAID, 4000)
     right = (random.random(4000) < expit(0.4 * logit(apart.clip(max=0.98)) - 0.5)).astype(int)
     report = calibkit.audit(apart, right, kind="confidence", costs=(1, 20))
+    t = f"{report.cooling.value:.6g}"
+    assert (
+        report.advice.line
+        == f"confidence = torch.sigmoid(torch.logit(confidence, eps=0.025) / {t})"
+    )
     less = report.deferral.models["Platt"].difference
     assert less.high < 0
     page = report.html()
@@ -187,6 +192,7 @@ def test_answers_right_too_seldom_for_a_temperature_have_platt_scaling():
     right = (np.arange(N) % 3 == 0).astype(int)
     report = calibkit.audit(SAID, right, kind="confidence", costs=(1, 5), groups=SUBJECT)
     assert "Platt scaling, can" in report.cooling.misfit
+    assert not any("predicted for every sample" in text for text in report.warnings)
     assert report.groups[["gap_left", "low_left", "high_left"]].isna().all(axis=None)
     assert "gap with temperature" not in report.html()
     assert report.deferral.models["Platt"].cost.value == pytest.approx(1)

@@ -43,7 +43,9 @@ def test_calibration_data_give_the_temperature():
     assert found.cooling.fitted == (own,)
     cooled = (z[:1000] / own).softmax(1)
     assert found.cooled["ece"].value == pytest.approx(metrics.ece(cooled, labels[:1000]))
-    assert found.cooling.low < 2.0 < found.cooling.high
+    own = calibkit.recalibration.temperature_interval(z[1000:], labels[1000:], level=0.95)
+    assert (found.cooling.low, found.cooling.high) == pytest.approx(own, rel=1e-3)
+    assert not found.cooling.crossed
 
 
 # --- whatever one has ---
@@ -81,6 +83,10 @@ def test_one_column_is_the_score_of_class_1():
     assert values(calibkit.audit(probs=probs[:, 1], labels=labels)) == pytest.approx(both)
     odds = z[:, 1] - z[:, 0]
     assert values(calibkit.audit(odds, labels)) == pytest.approx(both)
+    for given, kind in ((100 * probs, "percent"), (probs.log(), "logprobs")):
+        assert values(calibkit.audit(given[:, 1], labels, kind=kind)) == pytest.approx(both)
+    named = calibkit.audit(pd.DataFrame({"risk": probs[:, 1].numpy()}), labels, kind="auto")
+    assert named.class_names == ("0", "1")
 
 
 def test_a_map_on_disk_is_read_in_blocks(tmp_path, monkeypatch):

@@ -123,6 +123,9 @@ def test_binned_errors_have_the_intervals_of_their_gaps(case):
         own = off @ off.T * (count / (count - 1) if "clusters" in case[2] else 1)
         return middle, own, random.multivariate_normal(middle * 0, own, 20_000)
 
+    cells = pd.Series(weights).groupby([index, case[1]]).sum()
+    worth = cells.groupby(level=0).sum() ** 2 / (cells**2).groupby(level=0).sum()
+    assert found.shown[0].effective[worth.index].numpy() == pytest.approx(worth.to_numpy())
     s, own, chance = spread((GAP, index))
     mean = np.bincount(index, weights * SAID, BINS) / np.bincount(index, weights, BINS).clip(1e-9)
     checked = [("ece", size, np.sign(s), (s, own, chance))]
@@ -212,6 +215,8 @@ def test_the_tables_hold_the_numbers_of_their_rows(case):
     }
     found = calibkit.audit(Z, LABELS, **options, **case[2])
 
+    left = by_row(Z / found.cooling.of_row[:, None])["gap"]
+
     def share(values, mine):
         return np.average(values[mine], weights=weights[mine])
 
@@ -238,6 +243,10 @@ def test_the_tables_hold_the_numbers_of_their_rows(case):
         )
         assert (row.samples, row.accuracy, row.said, row.ece, row.p) == pytest.approx(own), row.name
         assert row.flag == "off" * int(p < 0.05 / 3), row.name
+        for of, each in (("", GAP), ("_left", left)):
+            own = share(each, mine), *johnson((weights[mine], case[1][mine]), each[mine], 0.95)
+            it = [getattr(row, name + of) for name in ("gap", "low", "high")]
+            assert it == pytest.approx(own), (row.name, of)
     order = np.argsort(-SAID, kind="stable")
     shares = weights[order].cumsum() / weights.sum()
     table = found.coverage[2]

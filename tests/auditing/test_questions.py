@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from scipy.special import softmax
+from scipy.special import expit, logit, softmax
 from sklearn.metrics import roc_auc_score
 
 from calibkit import __main__
@@ -307,6 +307,19 @@ def test_how_a_file_was_read_and_its_classes_are_said(write, options, names, not
     found = files.read(path, **options)
     assert found.names == names
     assert note in found.note
+
+
+@pytest.mark.parametrize(("kind", "given", "truth"), [
+    ("logits", np.where(np.arange(N), logit(Q), -999), one(np.where(np.arange(N), Q, 0), Y)),
+    ("logits", Q, one(expit(Q), Y)),
+    ("logprobs", np.log(Q), TWO),
+    ("percent", Q, one(Q / 100, Y)),
+    ("probs", Q, TWO),
+])  # fmt: skip
+def test_what_is_said_of_a_column_of_scores_is_obeyed(kind, given, truth, tmp_path):
+    csv(label=Y, score=given)(tmp_path / "said.csv")
+    found = files.read(tmp_path / "said.csv", kind=kind)
+    assert numbers(*probabilities(found)) == pytest.approx(truth.numbers(), abs=1e-9)
 
 
 def test_lines_that_quotation_marks_join_are_counted(tmp_path):
