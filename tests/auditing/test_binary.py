@@ -93,17 +93,10 @@ def test_a_score_at_the_threshold_is_acted_on():
     assert table.set_index("threshold").loc[0.5, "benefit"] == 0.5
 
 
-def test_the_auc_counts_ties_half_and_its_parts_give_delongs_error():
+def test_the_auc_counts_ties_half():
     score = torch.tensor([0.1, 0.5, 0.5, 0.9, 0.5, 0.2])
     event = torch.tensor([0, 0, 1, 1, 1, 0])
-    value, part = area(score, event, units_of(6))
-    assert value == pytest.approx(roc_auc_score(event, score))
-    assert float(part.mean()) == pytest.approx(0, abs=1e-12)
-    above = torch.tensor([[0.5 * (a == b) + (a > b) for b in score[event == 0]]
-                          for a in score[event == 1]]).double()  # fmt: skip
-    error = (above.mean(1).var(correction=0) / 3 + above.mean(0).var(correction=0) / 3) ** 0.5
-    whole = (part.square().sum()).sqrt() / 6
-    assert float(whole) == pytest.approx(float(error))
+    assert area(score, event, units_of(6))[0] == pytest.approx(roc_auc_score(event, score))
 
 
 def test_a_weight_counts_like_a_copy():

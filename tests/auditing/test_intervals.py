@@ -6,7 +6,6 @@ import re
 import numpy as np
 import pytest
 import torch
-from scipy.stats import bootstrap
 
 import calibkit
 from calibkit import metrics
@@ -17,27 +16,14 @@ from tests.auditing import coverage
 from tests.auditing.test_audit import drawn
 
 
-def estimates(found):
-    yield from found.measures.items()
-    yield from found.cooled.items()
-    if found.binary is not None:
-        yield from (("ece", found.binary.ece), ("auc", found.binary.auc))
-
-
-@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("n", "classes"), [(250, 2), (1500, 2), (250, 5), (1500, 10)])
-def test_an_interval_holds_its_value_and_stays_in_its_range(n, classes, seed):
-    z, labels = drawn(n, classes, truth=0.7 + 0.1 * (seed % 4), seed=seed)
-    found = calibkit.audit(z, labels, seed=seed)
-    for name, each in estimates(found):
+def test_an_interval_holds_its_value_and_stays_in_its_range(n, classes):
+    found = calibkit.audit(*drawn(n, classes, truth=0.8, seed=1))
+    for name, each in [*found.measures.items(), *found.cooled.items()]:
         if each.known:
             assert each.low <= each.value <= each.high, name
             assert each.low >= (-1 if name == "gap" else 0), name
             assert each.high <= {"nll": math.inf, "brier": 2}.get(name, 1), name
-    for name, change in found.gain.items():
-        if change.known:
-            assert change.low <= change.value <= change.high, name
-    assert found.cooling.low <= found.cooling.value <= found.cooling.high
 
 
 def test_what_always_has_an_interval_has_one_and_the_others_say_why_not():
@@ -65,13 +51,6 @@ def test_a_page_has_one_level():
         assert f"{words} % interval" in page
         assert not re.search(rf"\b{other} %\)? intervals?\b", page)
         assert f"Below each gap stands its {words} % interval" in page
-
-
-def test_a_mean_has_nearly_the_interval_of_the_bca_bootstrap():
-    values = np.random.default_rng(0).exponential(size=200)
-    own = intervals.of_mean(units_of(200), torch.from_numpy(values), 0.9)
-    bca = bootstrap((values,), np.mean, confidence_level=0.9, rng=1).confidence_interval
-    assert own == pytest.approx(tuple(bca), abs=0.02)
 
 
 def test_a_row_moves_the_aurc_by_its_influence():
