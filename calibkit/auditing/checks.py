@@ -99,7 +99,7 @@ def row_a_class(
         return
     for column, values in rows.items():
         codes, unique = pd.factorize(values)
-        if column in roles.label or len(unique) < 5 or len(unique) > n / 2 or codes.min() < 0:
+        if len(unique) > n / 2 or codes.min() < 0:
             continue
         if np.abs(np.bincount(codes, scores) - 1).max() < 0.02:
             others = [c for c in rows if c not in (column, *roles.label)]

@@ -213,7 +213,7 @@ def roles_of(table: Table, options: Options) -> Roles:
         score, judges = _judges(table, own, left, scores, options)
         if not named or not judges:
             raise
-        raise guesses.or_judged(asked, judges, score, own) from None
+        raise guesses.or_judged(asked, judges, score) from None
 
 
 def _judges(
@@ -338,9 +338,8 @@ def _is_mark(column: pd.Series) -> bool:
 
 
 def _class_words(table: Table, label: list[str]) -> set[str]:
-    """The labels as words, without the number that stands for none."""
-    words = names.words_of(table, label).dropna().unique()
-    return set(words) - ({str(NO_LABEL)} if table[label[0]].dtype.kind in "iuf" else set())
+    """The labels as words."""
+    return set(names.words_of(table, label).dropna().unique())
 
 
 def _sets(table: Table, label: list[str], left: list[str]) -> list[list[str]]:

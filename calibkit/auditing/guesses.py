@@ -167,8 +167,8 @@ def _may_be_labels(table: Any, columns: list[str]) -> list[str]:
     limit = max(2, min(MOST_VALUES, len(table) // 4))
     return [
         c for c in table.flat(columns)
-        if not parts(c) & names.BESIDE and not c.lower().endswith("id") and bare(c) != names.MARK
-        and not fractional(table[c]) and 2 <= table[c].nunique() <= limit
+        if not parts(c) & names.BESIDE and not fractional(table[c])
+        and 2 <= table[c].nunique() <= limit
     ]  # fmt: skip
 
 
@@ -352,13 +352,11 @@ def right_or_class(mark: str, own: list[str]) -> Unclear:
     return Unclear(why, *ways, sure=len(own) > 2)
 
 
-def or_judged(asked: Unclear, judges: Sequence[str], score: str, label: Sequence[str]) -> Unclear:
+def or_judged(asked: Unclear, judges: Sequence[str], score: str) -> Unclear:
     """The question `asked`, or whether a judge's column says which answers are right."""
     exact = "--predicted counts an answer as right only where it is letter by letter the target"
-    named: dict[str, Any] = {"label": list(label)} if label else {}
     ways = [
-        (f"{words}: {exact}" if "predicted" in how else words, named | how)
-        for words, how in asked.ways
+        (f"{words}: {exact}" if "predicted" in how else words, how) for words, how in asked.ways
     ]
     for judge in reversed(judges):
         ways.append(("", {"label": [judge], "scores": [score]}))

@@ -89,7 +89,7 @@ POSITIVE = ("1", "yes", "true", "positive", "pos", "y", "t", "+1", "+", *RIGHT)
 WRONGLY = ("incorrect", "wrong", "fail", "failed", "i")
 NEGATIVE = ("0", "no", "false", "negative", "neg", "n", "f", "-1", "-", *WRONGLY)
 MARKS = _set(  # labels that may stand for no value
-    """-1 -9 -99 -999 -9999 9 99 999 9999 ? . - na n/a n/d nd nan null none missing unknown unk
+    """-1 -9 -99 -999 -9999 -100 9 99 999 9999 ? . - na n/a n/d nd nan null none missing unknown unk
     unclear invalid not_attempted
     """
 )
@@ -320,7 +320,6 @@ def _templates(column: str, words: Collection[str], *, strict: bool) -> list[tup
             before, after = text[:place], text[place + len(one) :]
             free = not before[-1:].isalnum() or (digit and not before[-1].isdigit())
             free &= not after[:1].isalnum()
-            free &= not (digit and one[0] not in "+-" and re.search(r"(^|[_ ])-$", before))
             if free or not (strict or digit):
                 templates.append((f"{before}\0{after}", one))
     return [t for t in templates if not strict or parts(t[0].replace("\0", " ")) <= PARTS]
@@ -361,14 +360,14 @@ def _with_others(
     before, after = map(re.escape, template.split("\0"))
     digits, alone = all(one.lstrip("+-").isdigit() for one in words), template == "\0"
     pattern = re.compile(before + (r"[+-]?\d+" if digits else r".+") + after)
-    like = [c for c in numeric if pattern.fullmatch(_whole(c).casefold()) and (digits or not alone)]
+    like = [c for c in numeric if pattern.fullmatch(_whole(c).casefold())]
     if all(fractional(table[c]) for c in own):  # a fold or a count beside them is no class
         like = [c for c in like if fractional(table[c]) or table[c].isin((0, 1)).all()]
     more = [c for c in numeric if c in own or c in like]
     ordered = [c for c in numeric if c in own]
     if (more == ordered and (digits or not alone)) or sum_to_one(table, ordered):
         return ordered
-    if (digits and not alone) or sum_to_one(table, more):
+    if digits or sum_to_one(table, more):
         return more
     return None if not alone or neighbours(table, own) else ordered
 

@@ -467,7 +467,7 @@ def _flatten(value: Any, keys: Keys, found: dict[Keys, Any], usual: set[Keys]) -
     """
     if isinstance(value, dict):
         keys = keys if any(keys) else ()
-        if any(bare(key) in RECORD for key in value) and bare("_".join(keys)) not in SCORES:
+        if any(bare(key) in RECORD for key in value):
             usual.add(keys)
         for key, part in value.items():
             _flatten(part, (*keys, str(key)), found, usual)
@@ -525,7 +525,7 @@ def of_frame(frame: pd.DataFrame, name: str, options: Any, *, flat: bool = False
         axis=1,
     )
     _demand_different(list(frame.columns), name)
-    if frame.empty or len(frame.columns) < 1:
+    if frame.empty:
         raise ValueError(
             f"{name} must hold a header, a column of labels and one of scores a class, got "
             f"{len(frame)} rows of the columns {list(frame.columns)}"
@@ -606,7 +606,7 @@ def _masked(series: pd.Series, missing: str | None) -> pd.Series:
     """A column without the mark for missing values, texts of numbers as numbers."""
     if missing is not None:
         series = series.mask(series.map(lambda cell: _same(cell, missing)))
-    if series.dtype.kind in "iuf" or series.dtype.kind == "b":
+    if series.dtype.kind in "iufb":
         return series
     if isinstance(series.dtype, pd.CategoricalDtype):
         series = series.astype(object)
@@ -643,7 +643,7 @@ def numbers(series: pd.Series) -> pd.Series:
     >>> numbers(pd.Series(["tensor(0.5)", "*0.25", "?"])).tolist()
     [0.5, 0.25, nan]
     """
-    if series.dtype.kind in "iufb" or pd.api.types.is_numeric_dtype(series.dtype):
+    if pd.api.types.is_numeric_dtype(series.dtype):
         return series.astype(np.float64) if series.hasnans else series
     if pd.api.types.is_bool_dtype(series.dtype) or series.map(type).eq(bool).any():
         return pd.Series(np.nan, index=series.index)
@@ -676,7 +676,7 @@ def _unwritten(cell: Any) -> Any:
     if not isinstance(cell, str):
         return cell
     text = cell.strip()
-    if "(" in text and text[:1] != "(":
+    if "(" in text:
         text = _unprinted(text).replace(")", "")
 
     def parted(text: str) -> list[float]:

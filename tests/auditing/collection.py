@@ -71,6 +71,7 @@ L = np.array([_random.choice(3, p=softmax(z / 2)) for z in Z])
 THREE = Truth(PROBS, L)
 NAMES = ["cat", "dog", "eel"]
 WORDS = np.array(NAMES)[L]
+TWO_OF_THREE = Truth(PROBS, np.where(L == 2, 0, L))
 AGE = _random.integers(18, 80, N) + 0.5
 SURE = PROBS.max(1)
 SAYS = PROBS.argmax(1)
@@ -196,8 +197,8 @@ CASES = [
          without(BINARY, *range(0, N, 50)), ("8 of 400 rows", "--drop-missing"),
          {"drop_missing": True}),
     Case("rare.csv", csv(label=RARE_Y, risk=RARE), one(RARE, RARE_Y)),
-    Case("two_labels.csv", csv(label=Y, y_true=Y[::-1], p=P), BINARY, ("--label label",),
-         {"label": "label"}),
+    Case("two_labels.csv", csv(label=Y, y_true=Y[::-1], p=P), BINARY,
+         ("--label label", "--label y_true"), {"label": "label"}),
     Case("group.csv", csv(label=Y[::-1], prob=P, malignant=Y), BINARY,
          ("'label' no better than by chance, but 'malignant' clearly", "--label malignant"),
          {"label": "malignant"}),
@@ -213,7 +214,7 @@ CASES = [
          ("--missing=-1 --drop-missing", "--positive 1", "the file does not say"),
          {"missing": -1, "drop_missing": True}),
     Case("unknown.csv", csv(label=marked(np.where(Y, "yes", "no"), "unknown"), p=P),
-         without(BINARY, *MARKED), ("--missing unknown --drop-missing",),
+         without(BINARY, *MARKED), ("values, no, unknown, yes:", "--missing unknown"),
          {"missing": "unknown", "drop_missing": True}),
     # --- a column for each class ---
     Case("one_first.csv", csv(label=Y, p_1=P, p_0=1 - P), BINARY),
@@ -255,7 +256,7 @@ CASES = [
          Truth(HALF10.astype("U").astype(float), TEN)),
     Case("one_based.csv", csv(label=L + 1, **scores("p_", "012")), THREE, ("--first-class 1",),
          {"first_class": 1}),
-    Case("last_absent.csv", csv(label=ABSENT + 1, **scores("p_", map(str, range(10)), WIDE)),
+    Case("last_absent.csv", csv(label=ABSENT + 1, **scores("p_", range(10), WIDE), p_value=P),
          Truth(WIDE, ABSENT), ("--first-class 1",), {"first_class": 1}),
     Case("top3.csv", csv(label=TEN, **{f"top{k + 1}_class": BEST[:, k] for k in range(3)},
                          **{f"top{k + 1}_prob": TOP[:, k] for k in range(3)}),
@@ -269,8 +270,8 @@ CASES = [
     Case("tags.csv", csv(**{f"y_{n}": TAGS[:, k] for k, n in enumerate(NAMES)}, **scores(of=MULTI)),
          one(MULTI[:, 0], TAGS[:, 0]), ("--label y_cat --scores p_cat",),
          {"label": "y_cat", "scores": "p_cat"}),
-    Case("ignored.csv", csv(label=np.where(np.arange(N) < 5, -100, L), **scores("p_", "012")),
-         without(THREE, *range(5)), ("5 of 400", "--drop-missing"), {"drop_missing": True}),
+    Case("ignored.csv", csv(label=np.where(np.arange(N) < 5, -100, Y), **{"0": 1 - P, "1": P}),
+         without(BINARY, *range(5)), ("5 of 400", "--drop-missing"), {"drop_missing": True}),
     # --- how sure the predictions are ---
     Case("confidence.csv", csv(confidence=SURE, correct=RIGHT), JUDGED),
     Case("predicted.csv", csv(label=L, pred=SAYS, confidence=SURE), JUDGED,
@@ -309,8 +310,12 @@ CASES = [
          ("--kind percent",), {"kind": "percent"}),
     Case("features.npz", npz(X=Z, y=Y, prob=P), BINARY, ("--scores X ", "--scores prob"),
          {"scores": "prob"}),
+    Case("no_eel.csv", csv(label=np.where(L == 2, "cat", WORDS), **scores("")), TWO_OF_THREE,
+         ("33% are predicted as classes that no label names",), {"columns_as_named": True}),
+    Case("no_2.csv", csv(label=np.where(L == 2, 0, L), **scores("", "012", Z)), TWO_OF_THREE,
+         ("scores from 0, 1, 2; taken as logits)",), {"kind": "logits", "columns_as_named": True}),
     Case("absent_class.csv", csv(label=np.where(L == 2, "cat", WORDS), **scores("", of=Z)),
-         Truth(PROBS, np.where(L == 2, 0, L)), ("--scores cat,dog ", "--scores cat,dog,eel"),
+         TWO_OF_THREE, ("--scores cat,dog ", "--scores cat,dog,eel"),
          {"scores": "cat,dog,eel", "kind": "logits", "columns_as_named": True}),
     Case("columns.json", lambda p: pd.DataFrame({"label": L, "p_0": PROBS[:, 0], "p_1": PROBS[:, 1],
                                                  "p_2": PROBS[:, 2]}).to_json(

@@ -57,12 +57,3 @@ def test_a_column_that_says_what_is_wrong_is_never_read_as_what_is_right(tmp_pat
     path.write_text("wrong,p_0,p_1\n1,.2,.8\n0,.7,.3\n", encoding="utf-8")
     with pytest.raises(ValueError, match="write it the other way round"):
         files.read(path, label="wrong")
-
-
-def test_two_columns_that_may_be_labels_are_both_offered(tmp_path):
-    path = tmp_path / "two.csv"
-    path.write_text("class,actual,p_0,p_1\n0,1,.9,.1\n1,1,.2,.8\n1,0,.4,.6\n", encoding="utf-8")
-    with pytest.raises(
-        ValueError, match=r"(?s)--label class.*--label actual|--label actual.*--label class"
-    ):
-        files.read(path)

@@ -21,7 +21,7 @@ from calibkit import __main__
 from calibkit.auditing import files
 from calibkit.auditing.files import Predictions
 from calibkit.auditing.questions import Question
-from tests.auditing.collection import Truth, csv, numbers, one, text
+from tests.auditing.collection import Truth, csv, npz, numbers, one, text
 from tests.auditing.test_columns import probabilities
 
 N = 160
@@ -212,6 +212,11 @@ def test_what_is_printed_gives_the_true_numbers(name, tmp_path):
         assert numbers(*probabilities(found)) == expected, found.note
 
 
+def test_the_likeliest_encoding_has_the_command(tmp_path):
+    FORMS["cyrillic.csv"][0](tmp_path / "a.csv")
+    assert follow(tmp_path / "a.csv")[0].names == ["нет", "да"]
+
+
 def test_the_guide_has_the_command_for_each_tool(tmp_path):
     guide = (Path(__file__).parents[2] / "notebooks" / "audit_a_file.md").read_text(
         encoding="utf-8"
@@ -286,25 +291,31 @@ YES = np.where(Y, "yes", "no")
 UMLAUTS = "Äpfel,label,p\n" + "".join(f"süß,{y},{q!r}\n" for y, q in PAIRS)
 
 
-@pytest.mark.parametrize(("write", "options", "names", "note"), [
-    (csv(label=YES, p_yes=Q), {}, ["no", "yes"], "; positive class 'yes'"),
-    (csv(label=YES, p_yes=Q, p_no=1 - Q), {}, ["no", "yes"], "labels from 'label'"),
-    (csv(label=WORDS, p=P3[:, 1]), {"positive": "neutral"}, ["other", "neutral"], "'neutral'"),
-    (csv(label=["yes"] * N, p_yes=Q), {"label": "label"}, ["not yes", "yes"], "'yes'"),
-    (csv(label=Y3 + 1, **scores("p_", names="012")), {"first_class": 1}, ["1", "2", "3"],
+@pytest.mark.parametrize(("ending", "write", "options", "names", "note"), [
+    ("csv", csv(label=YES, p_yes=Q), {}, ["no", "yes"], "; positive class 'yes'"),
+    ("csv", csv(label=YES, p_yes=Q, p_no=1 - Q), {}, ["no", "yes"], "labels from 'label'"),
+    ("csv", csv(label=WORDS, p=P3[:, 1]), {"positive": "neutral"}, ["other", "neutral"],
+     "; positive class 'neutral'"),
+    ("csv", csv(label=["yes"] * N, p_yes=Q), {"label": "label"}, ["not yes", "yes"], "'yes'"),
+    ("csv", csv(label=Y3 + 1, **scores("p_", names="012")), {"first_class": 1}, list("123"),
      "; classes: p_0 as 1, p_1 as 2, p_2 as 3"),
-    (csv(label=Y3, **scores()), {"scores": "ne*,positive", "classes": "0,1,2"}, list(NAMES),
+    ("csv", csv(label=Y3, **scores()), {"scores": "ne*,positive", "classes": "0,1,2"}, list(NAMES),
      "negative as 0, neutral as 1"),
-    (lambda path: np.savez(path, probs=P3, label=WORDS, class_names=NAMES), {}, list(NAMES), ""),
-    (text(UMLAUTS, "cp1252"), {}, None, "read as cp1252; labels from 'label', "),
-    (text(lone_marks()), {"plain_quotes": True}, None, "quotation marks read as characters; "),
-    (text(UMLAUTS.split("\n", 1)[1]), {"label": "column_2", "scores": "column_3"}, None,
+    ("csv", csv(y=Y, p=DECIDED.astype(float)), {}, None, "labels from 'y', scores from p"),
+    ("csv", text(UMLAUTS, "cp1252"), {}, None, "read as cp1252; labels from 'label', "),
+    ("csv", text(lone_marks()), {"plain_quotes": True}, None, "marks read as characters; labels"),
+    ("csv", text(UMLAUTS.split("\n", 1)[1]), {"label": "column_2", "scores": "column_3"}, None,
      "no header: the columns are called column_1, column_2, ...; "),
+    ("npz", npz(probs=P3, label=WORDS, class_names=NAMES), {}, list(NAMES), "scores from probs_0"),
+    ("npz", npz(probs=P3, label=Y3, images=np.full((N, 2, 2), 0.5)), {}, list("012"),
+     "'images' of the shape (160, 2, 2) is left out; "),
+    ("npz", npz(votes=(20 * P3).round(), y=Y3), {"kind": "logits"}, list("012"), "from votes_0"),
 ])  # fmt: skip
-def test_how_a_file_was_read_and_its_classes_are_said(write, options, names, note, tmp_path):
-    path = tmp_path / ("a.npz" if "savez" in str(write.__code__.co_names) else "a.csv")
-    write(path)
-    found = files.read(path, **options)
+def test_how_a_file_was_read_and_its_classes_are_said(
+    ending, write, options, names, note, tmp_path
+):
+    write(tmp_path / f"a.{ending}")
+    found = files.read(tmp_path / f"a.{ending}", **options)
     assert found.names == names
     assert note in found.note
 
@@ -355,8 +366,8 @@ def test_a_file_of_other_labels_is_not_offered(tmp_path):
     csv(**scores("pred_", names="012"))(tmp_path / "predictions.csv")
     csv(label=Y3)(tmp_path / "weather_labels.csv")
     (tmp_path / "truth.json").write_text('{"rows": 160}', encoding="utf-8")
-    nested = '[{"label": 1, "ece": 0.5}, {"label": 0, "ece": [0.1, 0.2]}]'
-    (tmp_path / "labels.json").write_text(nested, encoding="utf-8")
+    nested = [{"label": 1, "ece": ece} for ece in (0.5, [0.1, 0.2], [0.3, 0.2], [0.3, 0.4])]
+    (tmp_path / "labels.json").write_text(json.dumps(nested), encoding="utf-8")
     asked = question_of(tmp_path / "predictions.csv").split("FILE", 1)[1]
     assert "--labels " not in asked
     assert "truth.json" not in asked
@@ -484,11 +495,6 @@ def test_a_fold_or_a_count_in_a_matrix_is_no_class(matrix, tmp_path):
     assert numbers(*probabilities(found)) == pytest.approx(THREE.numbers(), abs=1e-9)
 
 
-def test_votes_are_scores_though_they_are_whole(tmp_path):
-    np.savez(tmp_path / "votes.npz", votes=(20 * P3).round(), y=Y3)
-    assert files.read(tmp_path / "votes.npz", kind="logits").scores.shape == (N, 3)
-
-
 @pytest.mark.parametrize(("columns", "truth", "words"), [
     ({"stated_confidence": STATED, "correct": HITS.labels},
      one(STATED / 100, HITS.labels, True), "divided by 100"),
@@ -548,11 +554,6 @@ def test_labels_are_what_the_scores_fit(columns, truth, label, tmp_path):
 def test_labels_that_fit_or_that_are_alone_are_read_at_once(columns, tmp_path):
     csv(**columns)(tmp_path / "read.csv")
     assert files.read(tmp_path / "read.csv").note.startswith(f"labels from {next(iter(columns))!r}")
-
-
-def test_decisions_beside_y_are_scores_and_no_labels(tmp_path):
-    csv(y=Y, p=(Q > 0.5).astype(float))(tmp_path / "hard.csv")
-    assert files.read(tmp_path / "hard.csv").note.startswith("labels from 'y', scores from p")
 
 
 def test_low_chances_in_per_cent_have_both_commands(tmp_path):
@@ -850,11 +851,6 @@ def test_scores_of_more_axes_are_refused_with_what_to_do(tmp_path):
     np.savez(tmp_path / "members.npz", probs=np.stack([P3, P3]), labels=Y3)
     with pytest.raises(ValueError, match=r"'probs': \(2, 160, 3\).* mean of probabilities over"):
         files.read(tmp_path / "members.npz")
-
-
-def test_an_array_of_more_axes_that_is_left_out_is_named(tmp_path):
-    np.savez(tmp_path / "more.npz", probs=P3, labels=Y3, images=np.full((N, 2, 2), 0.5))
-    assert "'images' of the shape (160, 2, 2) is left out" in files.read(tmp_path / "more.npz").note
 
 
 @pytest.mark.parametrize("form", ["records", "lists"])
