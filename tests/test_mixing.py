@@ -35,17 +35,6 @@ def test_lam_is_beta(alpha):
     assert lam.double().var().item() == pytest.approx(variance, rel=0.04)
 
 
-def test_batch_and_sample_draws():
-    one = mixing.draw(5, 0.3, generator=0)
-    each = mixing.draw(5, 0.3, per_sample=True, generator=0)
-    assert one.lam.shape == ()
-    assert each.lam.shape == (5,)
-    assert len(each.lam.unique()) == 5
-    for mix in (one, each):
-        assert sorted(mix.partner.tolist()) == [0, 1, 2, 3, 4]
-    assert mixing.draw(1, 0.3).partner.tolist() == [0]
-
-
 @pytest.mark.parametrize("per_sample", [False, True])
 @pytest.mark.parametrize("shape", [(), (5,), (3, 4, 2)])
 def test_apply_is_the_definition(per_sample, shape):

@@ -38,8 +38,9 @@ def fit(**settings):
 
 def test_a_training_takes_all_and_then_the_share():
     loss, select = Counting(), MaxEntropy(0.2, warmup=2)
-    run = fit(loss=loss, select=select)
-    assert loss.sizes == [100, 100, 20, 20]
+    run = fit(loss=loss, select=select, batch_size=50, gradients=True)
+    assert loss.sizes == [50, 50, 50, 50, 20, 20]
+    assert run.gradients.isnan().tolist() == [[False, False]] * 2 + [[False, True]] * 2
     assert select.trained_on(100, epochs=4) == 240
     assert [select.due(epoch) for epoch in range(4)] == [False, False, True, True]
     assert run.history.epoch.tolist() == [1, 2, 3, 4]

@@ -32,8 +32,6 @@ def test_threshold_and_gamma_star_are_inverse(gamma):
 
 
 def test_gamma_star_values():
-    assert theory.gamma_star(0.2) == pytest.approx(4.8506, abs=5e-5)
-    assert theory.gamma_star(0.25) == pytest.approx(3.0702, abs=5e-5)
     assert theory.gamma_star(math.exp(-1)) == pytest.approx(1, abs=1e-12)
     for gap in (1e-5, 1e-7, 1e-9):
         p = 0.5 - gap

@@ -87,13 +87,6 @@ def test_no_rate_is_no_noise():
     assert (none.labels.tolist(), none.transition.tolist()) == ([0, 1, 1], [[1, 0], [0, 1]])
 
 
-def test_one_sample_of_a_class_counts_whole():
-    noisy = classwise_noise([0] * 10 + [1], [0.5, 0.8], classes=2, seed=0)
-    assert noisy.rates.tolist() == [0.5, 1.0]
-    noisy = classwise_noise([0] * 10 + [1], [0.5, 0.4], classes=2, seed=0)
-    assert noisy.rates.tolist() == [0.5, 0.0]
-
-
 def test_transition_matrices_by_hand():
     shuffle = transition_matrix(0.3, kind="shuffle", classes=2, prior=[0.8, 0.2])
     assert shuffle.flatten().tolist() == pytest.approx([0.94, 0.06, 0.24, 0.76])

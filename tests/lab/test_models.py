@@ -4,8 +4,10 @@ import pytest
 import torch
 import torchvision
 from torch import nn
+from torchvision.models.resnet import BasicBlock
 
 from calibkit.lab import models
+from calibkit.lab.models import patches, residual, text
 from tests import refusals
 
 
@@ -102,6 +104,56 @@ def test_logits_are_the_head_of_the_features(name):
         assert torch.allclose(model(x), model.head(features), atol=1e-6)
         assert torch.allclose(model(x)[:1], model(x[:1]), atol=1e-5)  # each image for itself
     assert model.head.out_features == 7
+
+
+def test_a_residual_block_is_torchvisions_but_for_a_shortcut_of_no_weights():
+    for before, after, stride in ((4, 4, 1), (4, 6, 2)):
+        ours = residual.BasicBlock(before, after, stride=stride)
+        theirs = BasicBlock(before, after, stride, downsample=ours.shortcut)
+        state = {name.replace("norm", "bn"): value for name, value in ours.state_dict().items()}
+        theirs.load_state_dict(state)
+        x = torch.randn(3, before, 7, 7)
+        assert torch.allclose(ours(x), theirs(x), atol=1e-6)
+    skipped = ours.shortcut(x)
+    assert torch.equal(skipped[:, :4], x[..., ::2, ::2])
+    assert (skipped.shape, skipped[:, 4:].abs().max()) == ((3, 6, 4, 4), 0)
+
+
+def test_what_a_block_is_given_goes_on_beside_it():
+    """So it comes out as it went in where the last layers of the block are zero."""
+    wide, images = residual.PreActivatedBlock(4, 4, stride=1), torch.randn(2, 4, 6, 6)
+    steps = wide.norm1, nn.ReLU(), wide.conv1, wide.norm2, nn.ReLU(), wide.conv2
+    assert torch.allclose(wide(images), images + nn.Sequential(*steps)(images), atol=1e-6)
+    for model in (models.resnet(8, 4), models.wide_resnet(10, 1, 4)):
+        assert model.body[:-1](torch.zeros(1, 4, 16, 16)).shape[2:] == (4, 4)  # halved twice
+    tokens, transformer = torch.randn(2, 4, 16), models.vit(3, 2, size=4, patch=2, width=16)
+    for block, last, x in (
+        (wide, "conv2", images),
+        (patches.MixerBlock(4, 16, 3, 8), "along_tokens.2 along_channels.2", tokens),
+        (transformer.body[2], "self_attn.out_proj linear2", tokens),
+    ):
+        for weights in (w for name in last.split() for w in block.get_submodule(name).parameters()):
+            nn.init.zeros_(weights)
+        assert torch.equal(block(x), x)
+
+
+def test_a_block_for_words_is_torchs_with_a_number_for_each_distance():
+    heads, length = 2, 5
+    ours = text.WordBlock(8, heads, 16, 7)
+    options = {"dropout": 0.0, "activation": "gelu", "batch_first": True, "norm_first": True}
+    theirs, state = nn.TransformerEncoderLayer(8, heads, 16, **options), ours.state_dict()
+    numbers = state.pop("distances.numbers")
+    names = {"asks.": "self_attn.in_proj_", "says": "self_attn.out_proj"}
+    names |= {"dense.0": "linear1", "dense.2": "linear2", "norm": "norm"}
+    for name, value in state.items():
+        old = next(old for old in names if name.startswith(old))
+        theirs.state_dict()[name.replace(old, names[old])].copy_(value)
+    scores = torch.tensor([[[row[6 + j - i] for j in range(length)] for i in range(length)]
+                           for row in numbers.tolist()])  # fmt: skip
+    x, mask = torch.randn(3, length, 8), torch.arange(length) < torch.tensor([[5], [3], [1]])
+    scores = scores.repeat(3, 1, 1).masked_fill(~mask.repeat_interleave(heads, 0)[:, None], -1e9)
+    found = theirs(x, src_mask=scores)
+    assert torch.allclose(ours(x, mask)[mask], found[mask], atol=1e-5)
 
 
 READERS = {

@@ -132,7 +132,7 @@ test_options_and_single_functions = refusals.table("""
     metrics.paired_interval(PROBS / 2, PROBS, LABELS) -> ValueError: probs_a must have rows that sum
     metrics.paired_interval(PROBS, PROBS[:2], LABELS) -> ValueError: probs_b must have the shape of
     metrics.paired_interval(PROBS, PROBS.to("meta"), LABELS) -> ValueError: probs_b is on meta but
-    metrics.paired_interval(torch.eye(2), torch.eye(2), [1, 1], metric="nll") -> ValueError: metric
+    metrics.paired_interval(TWO.round(), TWO.round(), [0, 0], metric="nll") -> ValueError: ...row 1
     metrics.paired_interval_of([0.5], [1], [0.5, 0.6], [1, 0]) -> ValueError: confidence_b must have
     metrics.paired_interval_of([0.5], [1], [0.5], [1], metric="mce") -> ValueError: metric must be
     metrics.pixels(MAPS, PIXELS + 255) -> ValueError: labels must lie in [0, 4)

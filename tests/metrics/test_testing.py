@@ -49,27 +49,28 @@ def test_the_error_is_the_metric_and_the_expectation_that_of_a_calibrated_model(
 
 
 def test_p_value_against_the_binomial():
-    # one bin, ten samples of confidence .75: the error is |hits / 10 - .75|
-    probs, labels = torch.tensor([[0.75, 0.25]]).repeat(10, 1), [0] * 5 + [1] * 5
-    hits = np.arange(11)
-    as_large = abs(hits / 10 - 0.75) >= 0.25 - 1e-9
-    exact = binom.pmf(hits, 10, 0.75)[as_large].sum()
+    # one bin, ten samples of confidence .7: the error is |hits / 10 - .7|, but for its rounding
+    probs = torch.tensor([[0.7, 0.3]], dtype=torch.float64).repeat(10, 1)
+    labels, hits = [0] * 5 + [1] * 5, np.arange(11)
+    as_large = abs(hits / 10 - 0.7) >= 0.2 - 1e-9
+    exact = binom.pmf(hits, 10, 0.7)[as_large].sum()
     found = metrics.calibration_test(probs, labels, resamples=4000)
     assert found.p_value == pytest.approx(exact, abs=0.03)
-    mean = (abs(hits / 10 - 0.75) * binom.pmf(hits, 10, 0.75)).sum()
+    mean = (abs(hits / 10 - 0.7) * binom.pmf(hits, 10, 0.7)).sum()
     assert found.expected == pytest.approx(mean, rel=0.05)
 
 
 @pytest.mark.parametrize("name", ["two", "random64", "many", "tiny", "half"])
 def test_z_against_a_loop(name):
     probs, labels = CASES[name]
-    excess = variance = 0.0
-    for row, label in zip(probs.tolist(), labels.tolist(), strict=True):
+    excess, variance, weights = 0.0, 0.0, torch.linspace(0.1, 3, len(probs)).tolist()
+    for row, label, weight in zip(probs.tolist(), labels.tolist(), weights, strict=True):
         brier = [sum((p - (k == y)) ** 2 for k, p in enumerate(row)) for y in range(len(row))]
         mean = sum(p * b for p, b in zip(row, brier, strict=True)) / sum(row)
-        excess += brier[label] - mean
-        variance += sum(p * (b - mean) ** 2 for p, b in zip(row, brier, strict=True))
-    found = metrics.calibration_test(probs, labels, resamples=1)
+        excess += weight * (brier[label] - mean)
+        spread = sum(p * (b - mean) ** 2 for p, b in zip(row, brier, strict=True))
+        variance += weight**2 * spread
+    found = metrics.calibration_test(probs, labels, resamples=1, weights=weights)
     assert found.z == pytest.approx(excess / math.sqrt(variance), rel=2e-3, abs=1e-4)
 
 

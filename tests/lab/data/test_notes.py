@@ -45,6 +45,15 @@ def test_a_reversed_note_is_as_likely_under_the_other_direction():
     assert (there[:, 0] - there[:, 1]).abs().mean() > 0.5
 
 
+def test_the_tables_hold_what_the_settings_say():
+    notes, (symptom, drug, rest) = Notes(clear=0.6, stay=0.5, forward=0.3), (0, 1, 3)
+    there, back = (notes.moves[kind, symptom, [symptom, drug, rest]].tolist() for kind in (0, 1))
+    assert (there, back) == (pytest.approx([0.5, 0.3, 0.2]), pytest.approx([0.5, 0.2, 0.3]))
+    words = notes.emissions[drug, [7, 11, 2, -8, -1]].tolist()  # its own, another's, common ones
+    assert words == pytest.approx([0.18, 0.06, 0.02, 0.025, 0.025])
+    assert notes.emissions.sum(1).tolist() == pytest.approx([1] * 4)
+
+
 def test_draws_follow_the_tables_and_the_posterior_is_calibrated():
     drawn = Notes().draw(20_000, seed=0)
     lengths = (drawn.inputs != 0).sum(dim=1)

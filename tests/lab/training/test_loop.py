@@ -90,6 +90,7 @@ def test_ctrl_c_returns_what_was_learned():
     run = fit(epochs=10, loss=loss)
     assert run.interrupted
     assert run.history.epoch.tolist() == [1, 2]
+    assert repr(run).startswith("Run interrupted after 2 epochs, ")
     assert not run.model.training
     assert len(run.predict(SPLITS.test)) == 300
 

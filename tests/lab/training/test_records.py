@@ -35,6 +35,8 @@ def test_right_and_wrong_predictions_are_scored_apart(run):
         assert last[f"test_nll_{name}"] == pytest.approx(nll[part].mean().item())
         assert last[f"test_entropy_{name}"] == pytest.approx(entropy[part].mean().item())
     assert last.test_entropy == pytest.approx(entropy.mean().item())
+    assert last.test_confidence == pytest.approx(probs.amax(1).mean().item())
+    assert torch.equal(predictions.posterior, SPLITS.test.posterior)
     share = predictions.correct.double().mean().item()
     whole = share * last.test_nll_correct + (1 - share) * last.test_nll_wrong
     assert last.test_nll == pytest.approx(whole)

@@ -31,7 +31,7 @@ def test_chunks_change_nothing(monkeypatch):
 
 def test_a_loader_gives_what_its_dataset_gives():
     test = data.noisy_digits(50, test=300, seed=0).test
-    model = models.mlp(64, 10).train()
+    model = models.mlp(64, 10, norm="batch").train()
     pairs = torch.utils.data.TensorDataset(test.inputs, test.labels)
     for batches in (torch.utils.data.DataLoader(pairs, batch_size=64), [pairs[:300]]):
         said, whole = records.predict(model, batches), records.predict(model, test)
