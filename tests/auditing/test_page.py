@@ -3,6 +3,7 @@
 import html
 import math
 import re
+from functools import partial
 from html.parser import HTMLParser
 
 import numpy as np
@@ -142,7 +143,8 @@ def test_the_command_and_the_page_say_the_audits_numbers():
         assert [
             text for text in told if plain(text).replace("%", " %").replace("  ", " ") not in page
         ] == []
-        assert (", weighted, in 400 clusters of 2 classes it is" in page) == bool(found.clusters)
+        units = ", weighted, in 400 clusters of 2 classes it is" in page
+        assert units == found.weighted == bool(found.clusters)
 
 
 def test_the_classes_that_are_off_most_and_the_rarest_are_listed():
@@ -164,3 +166,52 @@ def test_the_classes_that_are_off_most_and_the_rarest_are_listed():
     assert names == [*table["name"][:15], *rarest]
     assert "Classes: the 15 that are off most<" in calibkit.audit(*drawn(6000, 21)).html()
     assert "Classes: all classes" in calibkit.audit(*drawn(600, 20)).html()
+
+
+def test_the_tables_of_the_page_hold_the_audits_numbers():
+    z, labels = drawn(900, 2, truth=0.5)
+    z[:, 1] += 1
+    found = calibkit.audit(z, labels, groups=["b", "a", "c"] * 300, costs=(1, 20))
+    whole, one, two = (partial(written.percent, digits=k) for k in range(3))
+    gap, worth = (partial(written.number, name=name, signed=True) for name in ("gap", "nll"))
+    ece, cell, event, groups = partial(written.number, name="ece"), written.cell, found.binary, {}
+    for name in ("{}", "{}_left", "event_{}"):
+        ends = (found.groups[name.format(end)] for end in ("gap", "low", "high"))
+        groups[name.format("gap")] = [
+            cell(Estimate(*it), "gap", True) for it in zip(*ends, strict=True)
+        ]
+    forms = {
+        "Classes": (found.classes, {"name": str, "samples": str, "recall": one, "predicted": str,
+                                    "said": one, "right": one, "gap": gap, "flag": str}),
+        "Groups": (found.groups.assign(**groups), {
+            "name": str, "samples": str, "accuracy": one, "gap": str, "gap_left": str,
+            "event_gap": str, "ece": ece, "flag": str}),
+        "Coverage": (found.coverage[2], {"coverage": whole, "threshold": "{:.4f}".format,
+                                         "risk": two}),
+        "Surest mistakes": (found.mistakes, {"index": str, "predicted": str, "label": str,
+                                             "confidence": written.sure, "of_label": two}),
+        "Net benefit": (event.net_benefit, {"threshold": whole, "acted": one, "found": two,
+                                            "alarms": two, "benefit": worth, "all": worth}),
+    }  # fmt: skip
+    tables = {caption: [map(form, table[name]) for name, form in columns.items()]
+              for caption, (table, columns) in forms.items()}  # fmt: skip
+    tables["Power"] = [map(written.points, found.power), map(whole, found.power.values())]
+    tables = {caption: list(zip(*columns, strict=True)) for caption, columns in tables.items()}
+    paid = event.costs.models.items()
+    tables["Cost of decisions"] = [
+        (name, cell(it.cost, "cost"), cell(it.difference, "cost", True) if it.difference else "",
+         two(it.acted), two(it.missed), two(it.alarms)) for name, it in paid
+    ] + [(f"act on {of}", written.number(getattr(event.costs, of), "cost"), *[""] * 4)
+         for of in ("all", "none")]  # fmt: skip
+    tables["Temperature or Platt scaling"] = [
+        (words, cell(event.maps["as it is"][of], of), *(
+            part for by in ("temperature", "Platt") for part in
+            (written.number(event.maps[by][of].value, of), cell(event.gain[by][of], of, True))))
+        for of, words in (("nll", "NLL, nats"), ("brier", "Brier score, (p − y)²"),
+                          ("ece", "ECE of the event"))
+    ]  # fmt: skip
+    page = found.html()
+    for caption, rows in tables.items():
+        (table,) = re.findall(f"<caption>{caption}.*?<tbody>(.*?)</tbody>", page, re.DOTALL)
+        cells = [re.findall("<t[hd][^>]*>(.*?)</t[hd]>", row) for row in table.split("</tr>")[:-1]]
+        assert cells == [list(row) for row in rows], caption
