@@ -86,6 +86,11 @@ def test_what_is_not_said_has_its_default(words):
     assert ASKED[words].items() <= asked.items()
 
 
+@every
+def test_help_explains_every_option(name):
+    assert all(action.help for action in commands()[name]._actions)
+
+
 @pytest.mark.parametrize("name", sorted(set(commands()) - SILENT - OF_THE_COURSE))
 def test_a_place_that_cannot_be_written_is_one_sentence(name, capsys):
     assert __main__.main([name, *WORDS[name]]) == 2

@@ -1,5 +1,8 @@
 """Where the course lies, and which lessons it has."""
 
+import os
+import sys
+
 import pytest
 
 from calibkit.course import checkout
@@ -56,3 +59,13 @@ def test_evidence_finds_the_tables_one_folder_up(two_lessons, monkeypatch):
     (two_lessons / "evidence").mkdir()
     monkeypatch.chdir(two_lessons / "evidence")
     assert checkout.results() == two_lessons / "results"
+
+
+def test_the_study_is_found_here_and_in_processes_to_come(two_lessons, monkeypatch):
+    folder = str(two_lessons / "notebooks" / "evidence")
+    monkeypatch.setattr(sys, "path", ["here"])
+    monkeypatch.setenv("PYTHONPATH", "here")
+    monkeypatch.setitem(sys.modules, "study.toy", checkout)
+    for _ in range(2):
+        assert checkout.study("toy") is checkout
+        assert sys.path == os.environ["PYTHONPATH"].split(os.pathsep) == ["here", folder]

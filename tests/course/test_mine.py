@@ -128,7 +128,9 @@ def test_a_helper_of_the_same_name_is_not_overwritten(folder):
     ],
 )
 def test_what_cannot_be_kept_is_told(folder, source, words):
-    assert words in check.keep(cell(source)).text
+    told = check.keep(cell(source))
+    assert words in told.text
+    assert told.passed == told.text.startswith("Correct")
     assert not (folder / "mine.py").exists()
 
 

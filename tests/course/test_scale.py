@@ -1,8 +1,8 @@
-"""Budgets grow with the scale; a figure of a lesson has the look of the course."""
+"""Budgets grow with the scale, and an unknown scale is refused with the known ones."""
 
-import matplotlib.pyplot as plt
+import pytest
 
-from calibkit.course.scale import BUDGETS, begin, budget
+from calibkit.course.scale import BUDGETS, budget
 
 
 def test_budgets_grow_with_the_scale():
@@ -14,8 +14,7 @@ def test_budgets_grow_with_the_scale():
     assert all(b.seeds >= 2 for b in budgets)  # a verdict needs two differences
 
 
-def test_a_lesson_begins_with_the_look_of_the_course():
-    with plt.rc_context():
-        plt.rcdefaults()
-        begin("smoke", device="cpu")
-        assert plt.rcParams["axes.grid"]
+@pytest.mark.parametrize("scale", ["", "Laptop", None, 3])
+def test_an_unknown_scale_is_refused_by_name(scale):
+    with pytest.raises(ValueError, match="SCALE must be one of 'smoke'"):
+        budget(scale)

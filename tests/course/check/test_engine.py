@@ -167,6 +167,8 @@ SAID = [  # exercise, answer, what its reply holds
     ("ece", lambda p, y, bins: check.ece.reference(p, y, 20), "ignored the argument `bins`"),
     ("ece", lambda p, y, bins: check.ece.reference(p, y, 7), "`bins` changes: is the argument"),
     ("ece", lambda p, y, bins: check.brier.reference(p, y), "this is the Brier score"),
+    ("ece", lambda p, y, bins: check.ece.reference(p, y, bins) * bins, "by the factor `bins`."),
+    ("ece", lambda p, y, bins: check.ece.reference(p, y, bins) / bins**2, "factor `bins` squared"),
     ("signed_gap", lambda p, y: 0.25, "the same whatever it is given"),
     ("noise_matrix", beside_the_diagonal, "the diagonal is right"),
     ("noise_matrix", lambda p: torch.outer(p, p) + 0.05, "each row must sum to 1"),
@@ -209,6 +211,11 @@ def test_a_reply_holds(name, answer, words):
 )
 def test_a_reply_does_not_hold(name, answer, word):
     assert word not in said(name, answer)
+
+
+def test_what_cannot_be_computed_on_the_way_to_a_hint_warns_of_nothing(recwarn):
+    assert not check.bin_index(lambda c, bins: 3 * c + 0.1)
+    assert not recwarn.list
 
 
 def test_a_memory_is_told():

@@ -134,9 +134,12 @@ def test_a_source_without_a_part_is_refused(monkeypatch):
         kits.read("audit")
 
 
-def test_the_command_writes_a_kit_and_lists_all(tmp_path, capsys):
+def test_the_command_writes_a_kit_and_lists_all(tmp_path, capsys, monkeypatch):
     assert __main__.main(["kit", "list"]) == 0
     assert capsys.readouterr().out.split() == NAMES
+    monkeypatch.chdir(tmp_path)
+    assert __main__.main(["kit", "audit"]) == 0
+    assert "kit_audit" in capsys.readouterr().out
     assert __main__.main(["kit", "audit", str(tmp_path / "new")]) == 0
     assert "start_here.html" in capsys.readouterr().out
     assert __main__.main(["kit", "audit", str(tmp_path / "new")]) == 2

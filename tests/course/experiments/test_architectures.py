@@ -41,6 +41,7 @@ def test_a_trial_is_scored_on_what_it_was_trained_for():
     assert [*moved.score] == ["train", "cal", "test", "noise 0.5", "noise 0.6", "noise 0.7"]
     assert len(plain.train) == architectures.images(SIZE)["few"]
     assert len(plain.score["test"]) == 2 * SIZE.test // 5
+    assert (plain.recipe.schedule, plain.recipe.warmup) == ("cosine", 0.3 * plain.recipe.epochs)
     assert torch.equal(moved.train.inputs, architectures.exchanged(plain.train).inputs)
     for name, part in plain.score.items():
         assert torch.equal(moved.score[name].inputs, architectures.exchanged(part).inputs)

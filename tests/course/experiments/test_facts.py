@@ -91,3 +91,7 @@ def test_what_a_model_made_up_is_counted():
         missing = world.frequency[unseen].sum().item() - eighths[2] / 8
         assert [8 * found[name] for name in names] == [*eighths]
         assert found["miscalibration"] == pytest.approx(missing)
+    spoiled = text.words[:3].clone()
+    spoiled[0, 2], spoiled[1, -3:], spoiled[2, 1:] = 1, 1, 0  # of a question, of an answer, of both
+    assert hallucination.read(spoiled).question.tolist() == [-1, -1, -1]
+    assert hallucination.read(text.words).place.equal(world.truth[text.question])

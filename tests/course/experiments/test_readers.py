@@ -68,14 +68,12 @@ Z = torch.randn(400, 10, generator=torch.Generator().manual_seed(0), dtype=torch
 LABELS = (2 * Z).softmax(dim=1).multinomial(1, generator=torch.Generator().manual_seed(1))[:, 0]
 
 
-def network(sharp):
-    """The predictions of a network on its `cal`, and on other images."""
-    cal, test = (Predictions(sharp * logits, LABELS) for logits in (Z, Z.flip(0)))
-    return SimpleNamespace(predictions={"cal": cal, "test": test})
-
-
 def test_the_four_models_and_their_costs():
-    whole, half = network(3.0), network(0.5)
+    parts = {"cal": Z, "test": Z.flip(0)}
+    whole, half = (
+        SimpleNamespace(predictions={k: Predictions(T * z, LABELS) for k, z in parts.items()})
+        for T in (3.0, 0.5)
+    )
     found = pharmacy.four(whole, half)
     B = 0.5 * Z.flip(0) / pharmacy.scaler(half).temperature
     for name, logits in {"A": 3 * Z.flip(0), "B": B, "D": 3 * Z.flip(0) / 8}.items():
