@@ -230,6 +230,7 @@ def test_the_tables_hold_the_numbers_of_their_rows(case):
         flags = ["rare"] * (k == 3) + ["off"] * int(p < 0.05 / K)
         assert row.flag == ", and ".join(flags), row.name
     assert list(found.classes["p"]) == sorted(found.classes["p"])
+    assert list(found.groups["name"]) == ["a", "b", "missing"]
     for row in found.groups.itertuples():
         mine = (None if row.name == "missing" else row.name) == GROUPS
         p = p_value(case, mine)

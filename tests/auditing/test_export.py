@@ -38,6 +38,7 @@ def test_the_json_keeps_to_its_schema(name, tmp_path):
     held = json.loads(path.read_text(encoding="utf-8"), parse_constant=pytest.fail)
     jsonschema.Draft202012Validator(SCHEMA).validate(held)
     assert ("deferral" in held) == (name == "answers")
+    assert held["temperature"]["line"] != ""
 
 
 def test_the_json_has_the_audits_numbers():

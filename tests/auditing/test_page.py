@@ -90,6 +90,7 @@ FALLS, RISES, ALONE = (Estimate(*ends) for ends in (
     ("points", (0.01,), "1 point"),
     ("points", (0.005,), "0.5 points"),
     ("p_words", (0.0456,), "p = 0.046"),
+    ("p_words", (0.001,), "p <= 0.001"),
 ])  # fmt: skip
 def test_numbers_in_words(write, given, words):
     assert getattr(written, write)(*given).replace("\N{NO-BREAK SPACE}", " ") == words
@@ -114,6 +115,7 @@ def test_the_command_and_the_page_say_the_audits_numbers():
         is_right, said, gap, ece = (found.measures[name] for name in list(NAMES)[:4])
         test, event, gain = found.test, found.binary, found.gain
         side = "over" if gap.value > 0 else "under"
+        seen = [of for of, share in found.power.items() if share >= 0.8]
         lines = [
             f"right on {is_right.value:.1%}, says {said.value:.1%}: signed gap {gap.value:+.1%}",
             f"ECE {ece.value:.2%}, by luck alone {test.expected:.2%} ({p(test.p_value)})",
@@ -123,6 +125,8 @@ def test_the_command_and_the_page_say_the_audits_numbers():
             f"it is right in {is_right.value:.1%} of cases and says {said.value:.1%}: {side}-",
             f"confident by {100 * abs(gap.value):.1f} points on average ({written.sizes(gap)})",
             f"z = {test.z:.2f}, {p(test.p_value_z)}",
+            f"An over-confidence of {written.points(seen[0])} would be found in at least 80 % of",
+            f"calibkit {calibkit.__version__}: {found.bins} bins of equal width",
             f"ECE {words(gain['ece'], 'ece', True)}; NLL {words(gain['nll'], 'nll', True)}; Brier",
         ]
         if event:

@@ -333,6 +333,13 @@ def test_what_is_said_of_a_column_of_scores_is_obeyed(kind, given, truth, tmp_pa
     assert numbers(*probabilities(found)) == pytest.approx(truth.numbers(), abs=1e-9)
 
 
+@pytest.mark.parametrize(("kind", "factor"), [("percent", 101), ("probs", 2), ("logprobs", 1)])
+def test_what_a_column_of_scores_cannot_be_is_refused(kind, factor, tmp_path):
+    csv(label=Y, score=factor * Q / Q.max())(tmp_path / "said.csv")
+    with pytest.raises(Question, match="which are no"):
+        files.read(tmp_path / "said.csv", kind=kind)
+
+
 def test_lines_that_quotation_marks_join_are_counted(tmp_path):
     path = tmp_path / "marks.tsv"
     path.write_text(lone_marks().replace('"text 60', 'text 60"'), encoding="utf-8")
