@@ -4,10 +4,9 @@ import pytest
 import torch
 import torchvision
 from torch import nn
-from torchvision.models.resnet import BasicBlock
 
 from calibkit.lab import models
-from calibkit.lab.models import patches, residual, text
+from calibkit.lab.models import text
 from tests import refusals
 
 
@@ -106,37 +105,6 @@ def test_logits_are_the_head_of_the_features(name):
     assert model.head.out_features == 7
 
 
-def test_a_residual_block_is_torchvisions_but_for_a_shortcut_of_no_weights():
-    for before, after, stride in ((4, 4, 1), (4, 6, 2)):
-        ours = residual.BasicBlock(before, after, stride=stride)
-        theirs = BasicBlock(before, after, stride, downsample=ours.shortcut)
-        state = {name.replace("norm", "bn"): value for name, value in ours.state_dict().items()}
-        theirs.load_state_dict(state)
-        x = torch.randn(3, before, 7, 7)
-        assert torch.allclose(ours(x), theirs(x), atol=1e-6)
-    skipped = ours.shortcut(x)
-    assert torch.equal(skipped[:, :4], x[..., ::2, ::2])
-    assert (skipped.shape, skipped[:, 4:].abs().max()) == ((3, 6, 4, 4), 0)
-
-
-def test_what_a_block_is_given_goes_on_beside_it():
-    """So it comes out as it went in where the last layers of the block are zero."""
-    wide, images = residual.PreActivatedBlock(4, 4, stride=1), torch.randn(2, 4, 6, 6)
-    steps = wide.norm1, nn.ReLU(), wide.conv1, wide.norm2, nn.ReLU(), wide.conv2
-    assert torch.allclose(wide(images), images + nn.Sequential(*steps)(images), atol=1e-6)
-    for model in (models.resnet(8, 4), models.wide_resnet(10, 1, 4)):
-        assert model.body[:-1](torch.zeros(1, 4, 16, 16)).shape[2:] == (4, 4)  # halved twice
-    tokens, transformer = torch.randn(2, 4, 16), models.vit(3, 2, size=4, patch=2, width=16)
-    for block, last, x in (
-        (wide, "conv2", images),
-        (patches.MixerBlock(4, 16, 3, 8), "along_tokens.2 along_channels.2", tokens),
-        (transformer.body[2], "self_attn.out_proj linear2", tokens),
-    ):
-        for weights in (w for name in last.split() for w in block.get_submodule(name).parameters()):
-            nn.init.zeros_(weights)
-        assert torch.equal(block(x), x)
-
-
 def test_a_block_for_words_is_torchs_with_a_number_for_each_distance():
     heads, length = 2, 5
     ours = text.WordBlock(8, heads, 16, 7)
@@ -193,6 +161,30 @@ def test_a_blend_lies_between_two_texts_and_its_ends_are_texts(name):
     ends[..., 2] = 0.25
     expected = 0.25 * vectors(one) + 0.75 * vectors(other)
     assert torch.allclose(vectors(ends), expected, atol=1e-6)
+
+
+PINNED = {
+    "mlp": 1.7666794, "mlp, norm": 0.49680904, "mlp, linear": -15.759822, "lenet5": 0.36435979,
+    "cnn": 0.40173149, "cnn, norm": 0.29852301, "convnet": 1.2123922, "resnet": 2.0830693,
+    "wide_resnet": 2.1978059, "vit": 2.0997695, "mlp_mixer": 1.3576818, "text bag": 1.4166805,
+    "text mean bag": 0.71322786, "text cnn": 0.73488192, "text lstm": 0.59263837,
+    "text transformer": 1.8850951,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PINNED)
+def test_a_network_of_known_weights_says_what_it_said_in_earlier_versions(name):
+    """Runs that are kept, and numbers in lessons, are of these layers in this order."""
+    reads = name.startswith("text ")
+    model = (READERS[name[5:]]() if reads else BUILDERS[name](20)).double().eval()
+    with torch.no_grad():
+        for k, p in enumerate(model.parameters(), start=1):
+            angles = k + torch.arange(p.numel(), dtype=torch.float64)
+            p.copy_(torch.cos(angles).view_as(p) / p[0].numel() ** 0.5)
+        words = torch.arange(1, 25).view(2, 12) * (torch.arange(12) < 10)
+        images = torch.sin(torch.arange(2400, dtype=torch.float64)).view(2, 3, 20, 20)
+        said = model(words if reads else images)[1, 0].item()
+    assert said == pytest.approx(PINNED[name], rel=1e-6)
 
 
 # --- bad input ---

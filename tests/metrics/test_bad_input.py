@@ -166,7 +166,7 @@ test_options_and_single_functions = refusals.table("""
     plane.place(1.0, 0.7, 1.2) -> ValueError: ...confidence must lie in
     plane.same_labels_accuracy(0.7, 1.2, 10) -> ValueError: ...noise must lie in
     plane.same_labels_accuracy(0.7, 0.2, 1) -> ValueError: ...classes must be at least 2
-    plane.kappa_values([(-0.1, 0.1), (0.0, 0.2)]) -> ValueError: ...lose accuracy on average
+    plane.kappa_values([(-0.1, 0.1), (0.1, 0.2)]) -> ValueError: ...lose accuracy on average
 """)
 
 

@@ -1,7 +1,6 @@
 """Vector, matrix and beta maps: known maps, scikit-learn, penalties, and how long a fit takes."""
 
 import itertools
-import math
 import time
 import warnings
 
@@ -98,26 +97,6 @@ def test_linear_scalers_warn_of_separable_data_and_absent_classes(scaler):
         kept = labels != absent
         with pytest.warns(UserWarning, match=rf"^labels hold no sample of class \[{absent}\]"):
             scaler().fit(logits[kept], labels[kept])
-
-
-def test_few_samples_give_one_temperature_and_many_a_matrix():
-    z, labels, *_ = biased(20_000)
-    z = z + 0.3 * z.roll(1, dims=1)
-    fresh = scored(300, 4, seed=5)[0]
-    few, many = ShrunkMatrixScaler().fit(z[:20], labels[:20]), ShrunkMatrixScaler().fit(z, labels)
-    cooled = TemperatureScaler().fit(z[:20], labels[:20])
-    assert few.penalty >= 1.0
-    with pytest.warns(UserWarning, match="no sample of class"):
-        free = MatrixScaler().fit(z[:20], labels[:20])
-    far, near = ((m.probs(fresh) - cooled.probs(fresh)).abs().mean() for m in (free, few))
-    assert near < far / 5
-    alone = ShrunkMatrixScaler(penalties=[math.inf]).fit(z[:20], labels[:20])
-    assert torch.allclose(alone.probs(fresh), cooled.probs(fresh), atol=1e-9)
-    assert many.penalty == 0.001
-    matrix = MatrixScaler().fit(z, labels)
-    assert nll(many.transform(z, allow_fitted=True), labels) == pytest.approx(
-        nll(matrix.transform(z, allow_fitted=True), labels), abs=2e-3
-    )
 
 
 @pytest.mark.parametrize("penalty", [0.01, 0.3])

@@ -72,10 +72,3 @@ def test_a_class_without_calibration_samples_gets_no_probability(calibrator):
     assert probs.shape == (50, 4)
     sure = probs[:, 3] if calibrator is IsotonicCalibrator else probs[probs[:, 3] < 0.3, 3]
     assert bool((sure < 1e-30).all())
-
-
-def test_isotonic_pools_tied_scores_and_stays_between_its_values():
-    p = torch.tensor([0.4, 0.4, 0.6, 0.6])
-    fitted = IsotonicCalibrator().fit(torch.stack([1 - p, p], 1).log(), [0, 0, 0, 1])
-    beyond = fitted.probs(torch.tensor([[0.1, 0.9]]).log())[0].tolist()
-    assert beyond == pytest.approx([0.5, 0.5]), "a score beyond all seen ones has the last value"

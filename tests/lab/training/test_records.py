@@ -88,12 +88,6 @@ def test_nothing_wrong_means_nan_and_not_zero():
     assert math.isnan(run.history.train_nll_wrong.iloc[-1])
 
 
-def test_a_model_without_features_has_no_feature_norm():
-    run = fit(epochs=1, model=lambda: nn.Sequential(nn.Flatten(), nn.Linear(64, 10)))
-    assert math.isnan(run.history.test_feature_norm[0])
-    assert run.history.head_norm[0] > 0
-
-
 def test_a_run_comes_back_from_its_stored_form():
     first = fit(epochs=2, keep=("test",), gradients=True, score={"test": SPLITS.test})
     file = io.BytesIO()

@@ -1,10 +1,7 @@
 """What changes with the epoch: the learning rate by milestones, cosine, warm-up; the loss."""
 
-import functools
-
 import pytest
 import torch
-from torch.nn import functional
 
 from calibkit import losses
 from calibkit.lab.training import Recipe
@@ -46,9 +43,3 @@ def test_a_loss_may_change_with_the_epoch():
     values = [recipe.loss_at(epoch)(logits, labels).item() for epoch in range(7)]
     expected = [losses.focal(logits, labels, gamma=g).item() for g in (5, 5, 3, 3, 3, 1, 1)]
     assert values == expected
-
-
-def test_a_plain_loss_stays():
-    loss = functools.partial(losses.focal, gamma=2.0)
-    assert Recipe(loss=loss).loss_at(3) is loss
-    assert Recipe().loss_at(0) is functional.cross_entropy
