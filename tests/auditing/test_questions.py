@@ -333,7 +333,7 @@ def test_what_is_said_of_a_column_of_scores_is_obeyed(kind, given, truth, tmp_pa
     assert numbers(*probabilities(found)) == pytest.approx(truth.numbers(), abs=1e-9)
 
 
-@pytest.mark.parametrize(("kind", "factor"), [("percent", 101), ("probs", 2), ("logprobs", 1)])
+@pytest.mark.parametrize(("kind", "factor"), [("percent", 200), ("probs", 2), ("logprobs", 1)])
 def test_what_a_column_of_scores_cannot_be_is_refused(kind, factor, tmp_path):
     csv(label=Y, score=factor * Q / Q.max())(tmp_path / "said.csv")
     with pytest.raises(Question, match="which are no"):
