@@ -328,8 +328,6 @@ CASES = [
     Case("judge_wrong.csv", csv(judge_wrong=1 - RIGHT, confidence=SURE), JUDGED,
          ("--label judge_wrong --scores confidence --positive 0 --kind confidence",),
          {"label": "judge_wrong", "scores": "confidence", "positive": "0", "kind": "confidence"}),
-    Case("signs.csv", csv(label=Y, prob_pct=[f"{100 * p!r} %" for p in map(float, P)]), BINARY, (),
-         {"kind": "percent", "scores": "prob_pct"}),
     Case("list.json", lambda p: p.write_text(json.dumps([{"y_true": int(y), "y_prob": float(q)}
                                                          for y, q in zip(Y, P, strict=True)]),
                                              encoding="utf-8"), BINARY),

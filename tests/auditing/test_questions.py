@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from scipy.special import expit, logit, softmax
@@ -109,6 +110,15 @@ def loss_beside(z, y):
 
 
 LOST = np.arange(N) % 15 == 4
+FRAME = pd.DataFrame({"label": Y, "prob": Q})
+
+
+def in_parts(path):
+    path.mkdir()
+    for k in (0, 1):
+        FRAME[k * 100 : 100 + k * 100].to_parquet(path / f"part-{k}.parquet")
+
+
 PAIRS = [[int(y), float(q)] for y, q in zip(Y, Q, strict=True)]
 
 
@@ -147,6 +157,14 @@ FORMS = TOOLS | {
         for k in range(N)])), HITS),
     "batches.pt": (saved(lambda: by_hundred(loss_beside, Z, Y3)), THREE),
     "label_numbers.csv": (csv(label=[f"LABEL_{k}" for k in BEST], score=TOP, gold=Y3), HITS),
+    "rows.pt": (saved(lambda: [tuple(map(torch.tensor, row)) for row in zip(Z, Y3, strict=True)]),
+                THREE),
+    "half.pt": (saved(lambda: {"logits": torch.tensor(Z).bfloat16(), "label": torch.tensor(Y3)}),
+                Truth(softmax(torch.tensor(Z).bfloat16().double().numpy(), axis=1), Y3)),
+    "column.npz": (npz(prob=Q[:, None], label=Y[:, None].astype(">i4")), TWO),
+    "index.parquet": (lambda path: FRAME.set_index("label").to_parquet(path), TWO),
+    "table.feather": (lambda path: FRAME.to_feather(path), TWO),
+    "parts": (in_parts, TWO),
     "tuple.pt": (saved(lambda: (torch.tensor(P3), torch.tensor(Y3))), THREE),
     "own_and_human.csv": (csv(label=NAMES[BEST], **scores("p_"), human=WORDS), THREE),
     "zero_shot.jsonl": (jsonl(map(zero_shot, range(N))), THREE),
@@ -424,9 +442,11 @@ def test_two_files_have_the_same_rows_and_classes_in_one_order():
 
 def test_a_score_is_of_a_label_or_of_a_prediction(tmp_path):
     minus = np.where(LOST, -100, Y3)  # a number as an answer, and no mark
-    csv(target=minus, prediction=BEST, confidence=TOP)(tmp_path / "numbers.csv")
-    found = files.read(tmp_path / "numbers.csv", predicted="prediction")
-    assert found.labels.tolist() == (minus == BEST).tolist()
+    terms = np.array([f"x + {k}" if k % 3 == 0 else f"{k}.5" for k in range(N)])
+    for target, said in ((minus, BEST), (terms, np.where(Y, terms, "y"))):
+        csv(target=target, prediction=said, confidence=TOP)(tmp_path / "answers.csv")
+        found = files.read(tmp_path / "answers.csv", predicted="prediction")
+        assert found.labels.tolist() == (target == said).tolist()
     csv(label=Y, p=Q, pred=DECIDED)(tmp_path / "both.csv")
     with pytest.raises(ValueError, match="say one of them"):
         files.read(tmp_path / "both.csv", positive="1", predicted="pred")
@@ -606,12 +626,13 @@ def test_groups_and_clusters_are_offered(column, values, offered, tmp_path):
     assert files.read(tmp_path / "rows.csv").offers == offered
 
 
-POINTS = (1000 * Q).round()
+POINTS, BASIS = (1000 * Q).round(), (1e4 * Q).round().astype(int)
 
 
 @pytest.mark.parametrize(("columns", "truth", "words"), [
     ({"SCORE": POINTS.astype(int), "DEFAULT": np.where(Y, "Y", "N")}, one(POINTS / 1000, Y),
      "--scale 1000"),
+    ({"obligor": range(N), "pd_bps": BASIS, "flag": Y}, one(BASIS / 1e4, Y), "--scale 10000"),
     ({"risk_score": POINTS.astype(int), "bad": Y}, one(POINTS / 1000, Y), "--scale 1000"),
     ({"rating": (5 * Q).round(), "label": Y}, one((5 * Q).round() / 5, Y), "--scale 5"),
     ({"rating": (6 * Q).round(), "label": Y}, one((6 * Q).round() / 10, Y), "--scale 10"),
@@ -631,12 +652,6 @@ def test_points_are_divided_or_have_a_line_of_python(columns, truth, words, tmp_
         assert numbers(*probabilities(found)) == pytest.approx(truth.numbers(), abs=1e-9)
 
 
-def test_basis_points_are_divided(tmp_path):
-    points = (1e4 * Q).round().astype(int)
-    csv(obligor=range(N), pd_bps=points, default_flag=Y)(tmp_path / "points.csv")
-    assert commands_of(tmp_path / "points.csv") == [pytest.approx(one(points / 1e4, Y).numbers())]
-
-
 @pytest.mark.parametrize("label", ["outcome", "y_true"])
 def test_the_likelier_of_two_sides_is_said_first_with_the_auc_of_each(label, tmp_path):
     csv(prob_good=1 - Q, **{label: np.where(Y, "default", "no default")})(tmp_path / "side.csv")
@@ -647,20 +662,6 @@ def test_the_likelier_of_two_sides_is_said_first_with_the_auc_of_each(label, tmp
     assert float(first[1]) > 0.5
     (command,) = re.findall(r"calibkit audit .*", asked)
     assert typed(shlex.split(command))["positive"] == "no default"
-
-
-@pytest.mark.parametrize("columns", [
-    {"p_1": Q, "p_0": 1 - Q, "label": Y},
-    {"F_BAD": Y, "I_BAD": DECIDED, "P_BAD1": Q, "P_BAD0": 1 - Q},
-    {"churned": np.where(Y, "yes", "no"), "p_yes": Q, "p_no": 1 - Q},
-])  # fmt: skip
-def test_the_event_is_that_of_the_columns_name_wherever_it_stands(columns, tmp_path):
-    csv(**columns)(tmp_path / "order.csv")
-    found, _ = follow(tmp_path / "order.csv")
-    matrix, labels, _ = probabilities(found)
-    assert matrix[:, 1] == pytest.approx(Q)
-    assert labels.tolist() == Y.tolist()
-    assert found.names[1] in ("1", "yes")
 
 
 def commands_of(path) -> list[tuple[float, float, float]]:
