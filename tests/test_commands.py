@@ -76,6 +76,7 @@ ASKED = {  # words, and some of what is asked for with them
     "arbiter": {"scale": "laptop", "device": "cpu", "jobs": None, "target": None},
     "course": {"scale": "laptop", "only": None, "jobs": 2, "limit": None, "evidence": False},
     "audit-page": {"page": "audit-page", "target": "audit_page.html"},
+    "student s --evidence": {"written": "student", "out": "s", "only": (), "evidence": True},
     "grade c --seed 3": {"folder": "c", "seed": 3, "exercises": (), "trust": False, "out": None},
 }  # fmt: skip
 

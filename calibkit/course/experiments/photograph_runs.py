@@ -44,7 +44,7 @@ VALUES: dict[str, tuple] = {  # what each of them varies, in its order
     "mixup": (0.0, 0.1, 0.3, 1.0),
 }
 DECAY = 5e-4
-AGAIN = {  # by column of an experiment's table, that of a run
+AGAIN = {  # by column of a run, that of an experiment's table
     "test_accuracy": "test_accuracy",
     "test_ece": "test_ece",
     "test_confidence": "test_gap",  # minus the accuracy

@@ -182,9 +182,9 @@ def test_no_folder_with_somebodys_work_is_written_into(form, tmp_path, capsys):
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
-def test_evidence_is_given_to_a_class_on_demand_alone(student, tmp_path):
+def test_evidence_is_given_to_a_class_on_demand_alone(student, teacher, tmp_path):
     *_, beside = editions.student(tmp_path / "with", ["03"], with_evidence=True)
     assert beside == tmp_path / "with" / "evidence" / "03_overconfidence.ipynb"
     assert any(cell.get("outputs") for cell in nbformat.read(beside, as_version=4).cells)
-    assert not (student / "evidence").exists()
+    assert not [folder for folder in (student, teacher) if (folder / "evidence").exists()]
     assert [*(tmp_path / "with").rglob("runs/*-epochs.csv")]

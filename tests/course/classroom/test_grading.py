@@ -176,6 +176,8 @@ def test_nobody_is_graded_where_the_sandbox_does_not_work(handed_in, monkeypatch
     with pytest.raises(ValueError, match=r"nobody was graded.*does not start: its process ended"):
         grading.grade(handed_in)
     monkeypatch.setattr(sandbox, "bubblewrap", lambda: None)
+    with pytest.raises(ValueError, match="no sandbox works here"):
+        grading.grade(handed_in)
     assert __main__.main(["grade", str(handed_in)]) == 2
     assert "--trust" in capsys.readouterr().err
 
