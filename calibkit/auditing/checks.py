@@ -10,7 +10,7 @@ import pandas as pd
 
 from calibkit.auditing import guesses
 from calibkit.auditing.guesses import CLEARLY, LIKELY, of_what
-from calibkit.auditing.names import FEW, area, decides, short, strange
+from calibkit.auditing.names import FEW, area, decides, is_number, short, strange
 from calibkit.auditing.questions import Options, Unclear, joined
 from calibkit.auditing.scores import SOME, slices
 
@@ -93,7 +93,8 @@ def strange_columns(matrix, roles, table, options: Options) -> None:
 def row_a_class(
     scores: np.ndarray, rows: dict[str, pd.Series], roles, file: str, options: Options
 ) -> None:
-    """Ask where rows are the classes of a sample: values repeat whose scores sum to 1."""
+    """Ask where rows are the classes of a sample, or the best of them: values repeat whose scores
+    sum to 1, or to less."""
     n = len(scores)
     if n < FEW or options.rows_are_samples:
         return
@@ -101,19 +102,47 @@ def row_a_class(
         codes, unique = pd.factorize(values)
         if len(unique) > n / 2 or codes.min() < 0:
             continue
-        if np.abs(np.bincount(codes, scores) - 1).max() < 0.02:
-            others = [c for c in rows if c not in (column, *roles.label)]
-            of = next((c for c in others if rows[c].nunique() == round(n / len(unique))), "CLASS")
-            score = roles.scores[0]
-            raise Unclear(
-                f"the scores of every value of {column!r} sum to 1: the {n} rows are the classes "
-                f"of {len(unique)} samples, no samples. If each is one, say --rows-are-samples; "
-                f"else make a row a sample, in Python with these lines:\n"
-                f"  import pandas\n  long = pandas.read_csv({file!r})\n"
+        sums, each = np.bincount(codes, scores), np.bincount(codes)
+        if sums.max() >= 1.02:
+            continue
+        once = [c for c in rows if c != column and _never_twice(rows[c], codes)]
+        score, label = roles.scores[0], roles.label[0]
+        if np.abs(sums - 1).max() < 0.02:
+            of = next((c for c in once if rows[c].nunique() == each[0]), "CLASS")
+            true = f"long[long[{label!r}] == 1].set_index({column!r})[{of!r}]"
+            same = [c for c in (label, *rows) if of in rows and set(rows[c]) <= set(rows[of])]
+            for other in [c for c in same if c not in once][:1]:
+                true = f"long.groupby({column!r})[{other!r}].first()"
+            what = "classes"
+            lines = (
                 f"  wide = long.pivot(index={column!r}, columns={of!r}, values={score!r})\n"
-                f"  true = long[long[{roles.label[0]!r}] == 1].set_index({column!r})[{of!r}]\n"
-                f"  wide.assign(label=true).to_csv('predictions.csv', index=False)"
+                f"  wide.assign(label={true}).to_csv('predictions.csv', index=False)"
             )
+        elif any(_names_best(c, rows[c], each) for c in once):
+            what = f"{each[0]} best predictions"
+            lines = (
+                f"  best = long.loc[long.groupby({column!r})[{score!r}].idxmax()]\n"
+                f"  best.to_csv('predictions.csv', index=False)"
+            )
+        else:
+            continue
+        raise Unclear(
+            f"the scores of every value of {column!r} sum to 1 or less: the {n} rows are the "
+            f"{what} of {len(unique)} samples, no samples. If each is one, say --rows-are-samples; "
+            f"else make a row a sample, in Python with these lines:\n"
+            f"  import pandas\n  long = pandas.read_csv({file!r})\n{lines}"
+        )
+
+
+def _never_twice(values: pd.Series, codes: np.ndarray) -> bool:
+    """Whether no sample has a value twice."""
+    return not pd.DataFrame([codes, pd.factorize(values)[0]]).T.duplicated().any()
+
+
+def _names_best(column: str, values: pd.Series, each: np.ndarray) -> bool:
+    """Whether words, or what is called so, may be the predictions of samples of `each` rows."""
+    called = decides(column) or not is_number(values)
+    return bool(called and each.min() == each.max() < values.nunique() <= each.sum() / 2)
 
 
 def better_order(
@@ -176,6 +205,27 @@ def direction(
         why = f"the scores are lower where the label is {positive!r} (AUC {found:.3f}); if it is "
         why += "so, say --columns-as-named"
         raise of_what(table, label, score, why, sure=False, event=positive)
+
+
+def confidences(scores: np.ndarray, right: np.ndarray, count: int, options: Options) -> None:
+    """Ask where (n,) scores are no confidences of predictions of `count` labels: they fall where
+    these are right, or are of the label itself, which is predicted wherever they lie above one
+    half and never where they lie below 1 / count."""
+    if options.columns_as_named:
+        return
+    found, z = area(scores, right)
+    high, low = right[scores > 0.5], right[scores < 1 / count]
+    of_label = min(len(high), len(low)) >= FEW and high.all() and not low.any()
+    if z < -CLEARLY or of_label:
+        what = (
+            "the probability of the label"
+            if of_label
+            else f"lower in rows that are right (AUC {found:.3f})"
+        )
+        raise Unclear(
+            f"the scores are no confidence of predictions: they are {what}; name others with "
+            f"--scores, or if they are confidences, say --columns-as-named"
+        )
 
 
 def below_half(

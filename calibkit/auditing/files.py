@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calibkit.auditing import questions, tables
+from calibkit.auditing import names, questions, tables
 from calibkit.auditing.columns import Predictions, predictions
 from calibkit.auditing.guesses import MOST_VALUES
 from calibkit.auditing.names import LABELS, bare, fractional
@@ -141,6 +141,9 @@ def _labels(path: Path, table: tables.Table, options: Options) -> pd.Series:
             if not lines.str.contains(r"[,;\t|]", na=False).any():
                 return lines.iloc[int(len(lines) == len(table) + 1) :].reset_index(drop=True)
     own = tables.load(path, Options())
+    for block in own.blocks.values():
+        if names.one_hot(own, block):
+            return pd.Series(own.matrix(block).argmax(1))
     flat = own.flat(own.columns)
     named = [c for c in options.label or [] if c in own] or [c for c in flat if bare(c) in LABELS]
     if not named:
@@ -184,9 +187,9 @@ def like(given: Predictions, first: Predictions) -> Predictions:
     )
 
 
-def _counted(names: list[str] | None) -> list[str] | None:
+def _counted(classes: list[str] | None) -> list[str] | None:
     """Names, but for those that only count the columns from 0."""
-    return None if names is None or names == list(map(str, range(len(names)))) else names
+    return None if classes is None or classes == list(map(str, range(len(classes)))) else classes
 
 
 def paired(first: Predictions, second: Predictions, files: tuple[str, str]) -> Predictions:

@@ -208,7 +208,7 @@ def of_text(content: bytes, name: str, options: Any) -> Table:
         more = "a text that holds commas stands in quotation marks"
         raise ValueError(f"{broken}, {str(error).strip()}: {more}") from None
     if comma:
-        frame = frame.map(lambda cell: re.sub(r"^(-?\d+),(\d+)", r"\1.\2", cell), "ignore")
+        frame = frame.map(lambda cell: re.sub(r"^(-?\d*),(\d+)", r"\1.\2", cell), "ignore")
     table = of_frame(frame, name, options)
     head = ["no header: the columns are called column_1, column_2, ..."] if nameless else []
     table.told = [*told, *head, *table.told]
@@ -245,9 +245,14 @@ def _layout(text: str, name: str, options: Any) -> tuple[list[str], str, bool, l
     lines = text.replace("\r\n", "\n").replace("\r", "\n").rstrip().split("\n")
     stated = re.fullmatch("sep=(.)", lines[0].strip())  # as a spreadsheet may write it
     lines = lines[1:] if stated else lines
-    lines[0] = lines[0].lstrip("# ")  # of numpy.savetxt
+    noted = next((k for k, line in enumerate(lines) if not line.startswith("#")), 0)
+    if noted:  # lines of #, the last of which may be the header, as numpy.savetxt writes
+        head, part = lines[noted - 1].lstrip("# "), _apart(lines[noted])
+        below = _cells(lines[noted], part)
+        own = len(_cells(head, part)) == len(below) and any(re.fullmatch(NUMBER, c) for c in below)
+        lines = [head] * own + lines[noted:]
     apart = stated[1] if stated else _apart(lines[0])
-    comma = apart != "," and any(re.search(r"\d,\d", line) for line in lines[1:60])
+    comma = apart != "," and any(re.search(r",\d", line) for line in lines[1:60])
     first = _cells(lines[0], apart)
     if options.columns is not None:
         if len(options.columns) != len(first):
@@ -654,7 +659,7 @@ def numbers(series: pd.Series) -> pd.Series:
         return pd.to_numeric(texts, errors="coerce").reindex(series.index) / 100
     found = pd.to_numeric(texts, errors="coerce")
     if found.notna().mean() < MOSTLY:
-        points = texts.str.replace(r"^(-?\d+),(\d+)$", r"\1.\2", regex=True)
+        points = texts.str.replace(r"^(-?\d*),(\d+)$", r"\1.\2", regex=True)
         found = pd.to_numeric(points, errors="coerce")
     return found.reindex(series.index)
 
@@ -713,8 +718,9 @@ def _numpy(path: Path) -> dict[str, Any]:
         if "pickle" in str(error):
             more = (
                 ". Save such arrays as texts, in Python with these lines:\n  import numpy\n"
-                f'  held = numpy.load("{path.name}", allow_pickle=True)\n  numpy.savez('
-                '"predictions.npz", **{name: numpy.array(held[name].tolist()) for name in held})'
+                f'  held = numpy.load("{path.name}", allow_pickle=True)\n'
+                "  held = {k: numpy.array(v.tolist()) for k, v in held.items() if v.ndim}\n"
+                '  numpy.savez("predictions.npz", **held)'
             )
         raise ValueError(f"{path.name} is no file of arrays of numbers: {error}{more}") from None
     except Exception as error:  # zipfile and zlib have errors of their own
@@ -753,7 +759,17 @@ def _pt(path: Path) -> dict[str, Any]:
     if not isinstance(held, dict):
         kind = type(held).__name__
         raise ValueError(f"{path.name} must hold a dictionary of tensors, got {kind}")
+    batches = [key for key, value in held.items() if _batched(value)]
+    if len(batches) > 1:
+        held |= {key: torch.cat(list(held[key])) for key in batches}
     return {str(name): _plain(value) for name, value in held.items()}
+
+
+def _batched(value: Any) -> bool:
+    import torch
+
+    several = isinstance(value, list | tuple) and len(value) > 0
+    return several and all(isinstance(one, torch.Tensor) and one.ndim for one in value)
 
 
 def _plain(value: Any) -> Any:

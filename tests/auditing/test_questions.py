@@ -155,6 +155,8 @@ FORMS = TOOLS | {
         {"name": {"name": name, "split": "test"}, "count": 2, "sum": 2 * one, "mean": one}
         for name, one in (("exact_match", float(HITS.labels[k])), ("max_prob", float(TOP[k])))]}
         for k in range(N)])), HITS),
+    "lists.pt": (saved(lambda: {"logits": by_hundred(torch.clone, Z),
+                                "targets": by_hundred(torch.clone, Y3), "epoch": 12}), THREE),
     "batches.pt": (saved(lambda: by_hundred(loss_beside, Z, Y3)), THREE),
     "label_numbers.csv": (csv(label=[f"LABEL_{k}" for k in BEST], score=TOP, gold=Y3), HITS),
     "rows.pt": (saved(lambda: [tuple(map(torch.tensor, row)) for row in zip(Z, Y3, strict=True)]),
@@ -173,6 +175,10 @@ FORMS = TOOLS | {
                              for w, p in zip(WORDS, P3, strict=True)), THREE),
     "mlflow.json": (text(json.dumps({"columns": ["label", "probability"], "data": PAIRS})), TWO),
     "lists.json": (text(json.dumps(PAIRS)), TWO),
+    "noted.csv": (text("\n".join(["# net, v3", "# seed 3, lr 1", "label,p",
+                                  *(f"{y},{q!r}" for y, q in PAIRS)])), TWO),
+    "spss.csv": (text("\n".join(["y;PRE_1", *(f"{y};{q:.12f}".replace(";0.", ";,")
+                                              for y, q in PAIRS)])), TWO),
     "printed.csv": (csv(label=Y3, probs=[str([np.float64(x) for x in p]) for p in P3]), THREE),
     "lone_marks.tsv": (text(lone_marks()), TWO),
     "reviews.csv": (csv(text=['a\n"b", c\ne'] * N, label=Y, prob=Q), TWO),
@@ -249,6 +255,9 @@ def test_the_guide_has_the_command_for_each_tool(tmp_path):
         assert numbers(*probabilities(found)) == pytest.approx(truth.numbers(), abs=1e-9)
 
 
+RANKED = {"file": np.repeat(range(N), 2), "prediction": NAMES[RANKS].ravel(),
+          "correct": np.equal(RANKS, Y3[:, None]).astype(int).ravel(),
+          "p": np.take_along_axis(P3, RANKS, 1).ravel()}  # fmt: skip
 SHUFFLED = -np.sort(-P3, axis=1)[:, [2, 0, 1]]  # the best of more classes, in no order
 
 
@@ -264,6 +273,8 @@ SAME = f"in every one of {N} rows"
     (dict(label=(Y3 + 1) % 3, **scores("p_", P3, "012")), "columns_as_named", MOVED),
     ({"label": 1 - Y, "prob": Q}, "columns_as_named", f"(AUC {1 - roc_auc_score(Y, Q):.3f})"),
     ({"label": 1 - Y, "p_0": 1 - Q, "p_1": Q}, "columns_as_named", "labels are assigned"),
+    (RANKED, "rows_are_samples", "320 rows are the 2 best predictions of 160 samples"),
+    ({"confidence": 1 - TOP, "correct": HITS.labels}, "columns_as_named", "lower in rows that are"),
     ({"p": P3.ravel(), **LONG}, "rows_are_samples", "480 rows are the classes of 160 samples"),
     ({"kind": np.tile(NAMES, N), "prob": P3.ravel(), **LONG}, "rows_are_samples",
      "index='id', columns='kind', values='prob')"),
@@ -356,6 +367,25 @@ def test_what_a_column_of_scores_cannot_be_is_refused(kind, factor, tmp_path):
     csv(label=Y, score=factor * Q / Q.max())(tmp_path / "said.csv")
     with pytest.raises(Question, match="which are no"):
         files.read(tmp_path / "said.csv", kind=kind)
+
+
+@pytest.mark.parametrize(("name", "write", "truth"), [
+    ("ranked.csv", csv(**RANKED), HITS),
+    ("long.csv", csv(id=np.repeat(range(N), 3), label=np.repeat(WORDS, 3), cls=np.tile(NAMES, N),
+                     p=P3.ravel()), THREE),
+    ("dict.npz", lambda path: np.savez(path, predictions=Z, label_ids=NAMES[Y3].astype(object),
+                                       metrics=np.array({"loss": 1}, dtype=object)), THREE),
+])  # fmt: skip
+def test_lines_of_python_make_a_row_a_sample(name, write, truth, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(Path(name))
+    with pytest.raises(ValueError, match="in Python with these lines") as refused:
+        files.read(Path(name))
+    lines = re.findall("^  ((?:import|[a-z]+ = |[a-z._]+\\().*?)\\.?$", str(refused.value), re.M)
+    exec("\n".join(lines), {})
+    found, asked = follow(next(Path().glob("predictions.*")))
+    assert asked <= 1
+    assert numbers(*probabilities(found)) == pytest.approx(truth.numbers(), abs=1e-9)
 
 
 def test_lines_that_quotation_marks_join_are_counted(tmp_path):
@@ -452,9 +482,10 @@ def test_a_score_is_of_a_label_or_of_a_prediction(tmp_path):
         files.read(tmp_path / "both.csv", positive="1", predicted="pred")
 
 
-def test_labels_of_a_second_file_go_before_a_column_of_the_first(tmp_path):
+@pytest.mark.parametrize("truth", [Y3, np.eye(3, dtype="f4")[Y3]])
+def test_labels_of_a_second_file_go_before_a_column_of_the_first(truth, tmp_path):
     csv(label=BEST, **scores("p_", names="012"))(tmp_path / "own.csv")
-    np.save(tmp_path / "truth.npy", Y3)
+    np.save(tmp_path / "truth.npy", truth)
     found = files.read(tmp_path / "own.csv", labels=tmp_path / "truth.npy")
     assert found.labels.tolist() == Y3.tolist()
 
@@ -464,6 +495,8 @@ def test_labels_of_a_second_file_go_before_a_column_of_the_first(tmp_path):
     {"id": range(N), "target": Q},  # no truth
     {"confidence": ["high", "low"] * (N // 2), "correct": Y},
     {"question": "q", "answer": "B", "exact_match": Y},  # no confidence
+    {"gold": WORDS, "pred": NAMES[BEST], "gold_prob": P3[range(N), Y3]},
+    {"label": WORDS, "pred": NAMES[BEST], "uncertainty": 1 - TOP},
     {"default": Y, "score": 600 - (50 * np.log(Q / (1 - Q))).round()},  # a scorecard's points
 ])  # fmt: skip
 def test_what_lacks_truth_or_scores_gets_no_command(columns, tmp_path):

@@ -77,6 +77,14 @@ export function checkOne(scores, labels, others) {
   }
 }
 
+// The confidence of answers. labels: 1 where an answer is right. others: the other columns of these rows.
+export function checkAnswers(scores, labels, others) {
+  if (areaOf(scores, labels).z < -CLEARLY) found("The scores are lower where answers are right");
+  if (scores.length >= FEW && others.some((column) => sumsOfParts(column, scores, (sum) => sum < 1.03))) {
+    found("The scores of rows that share a value sum to 1 or less: the best of more classes, no samples");
+  }
+}
+
 // The area under the ROC curve, and by how many standard errors it lies above one half.
 function areaOf(scores, labels) {
   const n = labels.length, ones = labels.reduce((a, b) => a + b, 0), pairs = ones * (n - ones);
@@ -84,8 +92,8 @@ function areaOf(scores, labels) {
   return { area, z: pairs ? (area - 0.5) / Math.sqrt((n + 1) / (12 * pairs)) : 0 };
 }
 
-function sumsOfParts(column, scores) {
+function sumsOfParts(column, scores, fits = (sum) => Math.abs(sum - 1) < 0.03) {
   const sums = new Map();
   scores.forEach((score, row) => sums.set(column.text(row), (sums.get(column.text(row)) ?? 0) + score));
-  return sums.size >= 5 && sums.size <= scores.length / 2 && [...sums.values()].every((sum) => Math.abs(sum - 1) < 0.03);
+  return sums.size >= 5 && sums.size <= scores.length / 2 && [...sums.values()].every(fits);
 }
