@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from scipy.special import ndtri
 
 import calibkit
 from calibkit import metrics
-from calibkit.auditing.advice import Form, Rise, advise
+from calibkit.auditing.advice import Form, Rise, advise, concerns
 from calibkit.auditing.cross_fitted import Cooling
 from calibkit.auditing.measures import Estimate
 from calibkit.auditing.scores import scores_of
@@ -221,3 +222,12 @@ def test_where_no_temperature_fits_that_is_said_and_nothing_is_suspected(separab
         "every prediction is right" if separable else "do not clearly favour the labels"
     ) in page
     assert torch.equal(found.cooling.of_row, torch.ones(2000).double())
+
+
+def test_a_temperature_is_suspected_within_a_hundredth_of_its_error():
+    rows, error = calibkit.audit(*drawn(60, 2)).rows, 0.05
+    for off, suspected in ((0.009, True), (0.011, False), (-0.009, True), (-0.011, False)):
+        low, value, high = np.exp(error * (off + np.array([-1, 0, 1]) * ndtri(0.95)))
+        cooling = Cooling(torch.ones(60), (value,), low, high, True, ())
+        said = " ".join(concerns(rows, cooling, bins=15, level=0.9))
+        assert ("calibrated on this very test set" in said) == suspected, off

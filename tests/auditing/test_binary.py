@@ -65,6 +65,10 @@ def test_platt_scaling_is_logistic_regression_on_the_log_odds():
     )
     assert "Platt scaling is clearly better" in FOUND.html()
     assert "Platt scaling is clearly better still" in str(FOUND)
+    unmoved = calibkit.audit(SCORE - 1.2, EVENT, resamples=20)  # a shift would be of no use
+    assert "temperature 1." in str(unmoved)
+    assert "Platt scaling is clearly" not in str(unmoved)
+    assert "neither is clearly better" in unmoved.html()
 
 
 def test_platt_scaling_is_cross_fitted_without_calibration_data():
