@@ -156,6 +156,7 @@ def test_binned_errors_have_the_intervals_of_their_gaps(case):
     ):
         reached = size((1 - added / size(parts)) * parts + draws) >= size(parts)
         assert reached.mean() == pytest.approx(0.5, abs=0.03)
+        assert 0 <= added <= size(parts)
     moved = []
     for each in (EACH, SECOND):
         parts = (each["confidence"], each["accuracy"] > 0, weights)
