@@ -188,6 +188,8 @@ def test_a_likelihood_that_loses_is_a_harm():
         replace(cooling, fitted=(0.5,)), loss, rises, Estimate(-0.1, -0.2, -0.05), scores, Form()
     )
     assert shy.means == "below 1 the logits were too small, the model not sure enough"
+    unclear = advise(cooling, loss, rises, Estimate(0.001, -0.01, 0.012), scores, Form())
+    assert "the signed gap does not say that the model is too sure" in unclear.means
     lose = "The likelihood, the Brier score and the ECE (by 2.0 points) lose clearly"
     assert advice.words == f"{lose}: do not use it, and look at where the data come from"
 

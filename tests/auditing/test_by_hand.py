@@ -80,7 +80,7 @@ def test_means_and_paired_differences_have_the_intervals_of_their_rows(case):
 
 
 @each_case
-def test_the_temperature_has_the_interval_of_both_halves(case):
+def test_each_half_is_cooled_by_the_temperature_of_the_other_with_its_interval(case):
     weights, clusters, told = case
     cooling = calibkit.audit(Z, LABELS, level=0.9, seed=3, resamples=10, **told).cooling
     parts = halves(units_of(N, **told), N, 3)

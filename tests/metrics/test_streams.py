@@ -31,7 +31,7 @@ def tallies(rows, **options):
 
 @pytest.mark.parametrize("bins", [1, 15])
 @pytest.mark.parametrize("size", [1, 7, 100])
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 def test_batches_add_up_to_one_call(bins, size, weighted):
     probs, labels = reference.problem(100)
     probs[:9] = torch.tensor([0.6, 0.4, 0, 0]).double()  # on an edge

@@ -7,7 +7,7 @@ import pytest
 
 from calibkit import metrics
 from calibkit.pictures import alt_text, palette, panels, plots, svg
-from calibkit.pictures.svg_diagram import pooled, reliability_frame
+from calibkit.pictures.svg_diagram import diagram_panel, pooled, reliability_frame
 from tests.pictures import reading
 from tests.pictures.checks import (
     DIAGRAM_KEYS,
@@ -59,6 +59,8 @@ def test_a_pooled_frame_shows_all_samples():
     plot, strip = picture(frame.panels[0]).plots
     check_diagram(plot, strip, whole)
     assert plot.title == "small"
+    panel = diagram_panel(whole, "", level=0.8)
+    check_diagram(*picture(panel).plots, whole, level=0.8)
 
 
 @pytest.mark.parametrize("log_x", [False, True])

@@ -93,6 +93,9 @@ def one_of_many(confidence, bins):
     numbers = bins_of(confidence, bins).tolist()
     return [*numbers[:56], 99, *numbers[57:]] if bins == 100 else numbers
 
+def nothing_of_many(confidence, bins):
+    return [float("nan") if k == 99 else k for k in one_of_many(confidence, bins)]
+
 def one_too_many(confidence, bins):
     found = bins_of(confidence, bins).tolist()
     return found if len(found) < 100 else [*found[:50], 49, *found[50:]]
@@ -152,6 +155,7 @@ SAID = [  # exercise, answer, what its reply holds
         "got shape (10, 1). An axis of length 1 is left over: squeeze it."),
     ("bin_index", one_too_many, "got shape (102,)"),
     ("bin_index", one_of_many, "entry 56 of the answer is 55, yours is 99"),
+    ("bin_index", nothing_of_many, "entry 56 of the answer is 55, yours is nan"),
     ("bin_index", one_of_many, "hundredths in 100 bins (confidence of shape (101,), bins = 100)"),
     ("bin_index", one_of_many, "(7 of 8 cases are right.)"),
     ("bin_index", lambda c, bins: c * 0 + 17,
