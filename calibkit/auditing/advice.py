@@ -218,7 +218,7 @@ def _labels(rows: Rows, event: bool) -> Iterator[str]:
             f"half the smallest probability that occurs"
         )
     if len(rows.predicted.unique()) == 1 and not event:
-        yield f"class {int(rows.predicted[0])} is predicted for every sample"
+        yield f"class number {int(rows.predicted[0])} is predicted for every sample"
 
 
 def off(groups: pd.DataFrame | None, classes: pd.DataFrame | None) -> Iterator[str]:

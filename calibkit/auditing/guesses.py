@@ -246,9 +246,11 @@ def which_scores(table: Any, label: list[str], able: list[list[str]], options: O
         return Unclear(why, *((f"the scores are {words}", how) for words, how in several))
     own = found[0].scores
     if len(own) == 1:
+        fit = min((f for f in found if len(f.scores) == 1), key=lambda f: f.order[3:])
+        own = fit.scores
         called = bare(own[0]) in USUAL or bool(parts(own[0]) & names.SURE)
         stated = called or (names.kind_of(own) and "p" not in parts(own[0]))
-        if found[0].evidence < CLEARLY and not stated and not typed:
+        if fit.evidence < CLEARLY and not stated and not typed:
             return Unclear(why)
     if not typed:
         first = [fit.scores for fit in reversed(found) if fit.order[0] == found[0].order[0]]

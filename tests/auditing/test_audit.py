@@ -204,7 +204,7 @@ def test_labels_of_probability_0_and_missing_classes_are_noticed():
     found = calibkit.audit(probs=probs, labels=[0] * 999 + [1])
     assert warned(found, "10 of 12 classes have no sample (number 2, 3, 4, 5, 6, 7, 8, 9 ...)")
     assert warned(found, "1 labels were given probability 0")
-    assert warned(found, "class 0 is predicted for every sample")
+    assert warned(found, "class number 0 is predicted for every sample")
     assert values(found)["nll"] == float("inf")
     assert "∞" in found.html()
 

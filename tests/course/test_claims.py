@@ -108,14 +108,18 @@ def test_a_verdict_of_a_lesson_and_its_evidence_counts_once(with_evidence):
 
 
 def test_the_summary_counts_what_is_as_trained_apart_and_stands_on_the_page(with_evidence):
-    early = verdicts.judge("X1", "early", [0.36, 0.37, 0.38], as_trained=True)
-    write(with_evidence, "13_shift", f"{early}\n")
+    told = [
+        verdicts.judge("X1", f"{k}", [0.36, 0.37, 0.38], as_trained=k > 0, post_hoc=k < 3)
+        for k in range(4)
+    ]
+    write(with_evidence, "13_shift", "".join(f"{verdict}\n" for verdict in told))
     claims.keep_conclusions(with_evidence)
     page = (with_evidence / claims.PAGE).read_text(encoding="utf-8")
-    assert "| X1 | mixup | narrower | no | 2 HOLDS, 1 REVERSED | 1 HOLDS | 12, 13 |\n" in page
+    counted = "3 HOLDS, 1 REVERSED (1 post hoc) | 3 HOLDS (2 post hoc)"
+    assert f"| X1 | mixup | narrower | no | {counted} | 12, 13 |\n" in page
     assert "| X2 | entropy | checked | as said | – | – | – |\n" in page
     assert page.startswith("# Claims\n\nWords.\n\n| id | claim |")
-    assert "\n\n5 verdicts: 3 HOLDS," in page
+    assert "\n\n8 verdicts: 6 HOLDS," in page
     claims.keep_conclusions(with_evidence)
     assert (with_evidence / claims.PAGE).read_text(encoding="utf-8") == page
 

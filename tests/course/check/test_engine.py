@@ -232,15 +232,17 @@ def test_a_memory_is_told():
     assert "the same result twice" in said("signed_gap", answer)
 
 
-def test_the_line_of_an_error_is_shown():
+def test_the_line_of_an_error_is_shown_where_it_lies_deepest_in_the_answer():
+    def helper(values):
+        return values.sum(dim=9)
+
     def answer(probs, labels):
-        largest = probs.amax(dim=1)
-        return largest.nothing()
+        return helper(probs)
 
     told = said("signed_gap", answer)
-    line = answer.__code__.co_firstlineno + 2
+    line = helper.__code__.co_firstlineno + 1
     assert told.startswith(
-        f"Your function raised AttributeError in line {line} (`return largest.nothing()`)"
+        f"Your function raised IndexError in line {line} (`return values.sum(dim=9)`)"
     )
     assert "50 over-confident predictions, 3 classes (probs of shape (50, 3)" in told
 

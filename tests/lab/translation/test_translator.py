@@ -31,12 +31,18 @@ def test_padding_changes_no_logit_of_a_real_token():
     wide = padded(FEW)
     narrow, broad = translation.logits_of(model, FEW), translation.logits_of(model, wide)
     assert torch.allclose(narrow[real], broad[wide.real], atol=1e-5)
-    assert torch.equal(translation.logits_of(model.train(), FEW), narrow)
-    assert model.training
     assert wide.trimmed().target.shape == FEW.trimmed().target.shape
     one = FEW[:1].trimmed()
     alone = translation.logits_of(model, one)[0]
     assert torch.allclose(alone, narrow[0, : alone.shape[0]], atol=1e-5)
+
+
+@pytest.mark.parametrize("mode", [True, False])
+def test_logits_are_those_without_dropout_and_leave_the_mode_as_it_was(mode):
+    model = small()
+    logits = translation.logits_of(model, FEW)
+    assert torch.equal(translation.logits_of(model.train(mode), FEW), logits)
+    assert model.training is mode
 
 
 def test_a_token_sees_only_those_before_it():

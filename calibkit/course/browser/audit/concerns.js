@@ -41,7 +41,7 @@ function ofLabels({ labels, classes, nll, predicted }, event) {
       + "half the smallest probability that occurs");
   }
   if (!event && predicted.every((one) => one === predicted[0])) {
-    found.push(`class ${predicted[0]} is predicted for every sample`);
+    found.push(`class number ${predicted[0]} is predicted for every sample`);
   }
   return found;
 }
