@@ -10,7 +10,7 @@ import pandas as pd
 
 from calibkit.auditing import guesses
 from calibkit.auditing.guesses import CLEARLY, LIKELY, of_what
-from calibkit.auditing.names import FEW, area, decides, is_number, short, strange
+from calibkit.auditing.names import FEW, area, decides, is_number, parts, short, strange
 from calibkit.auditing.questions import Options, Unclear, joined
 from calibkit.auditing.scores import SOME, slices
 
@@ -141,8 +141,12 @@ def _never_twice(values: pd.Series, codes: np.ndarray) -> bool:
 
 def _names_best(column: str, values: pd.Series, each: np.ndarray) -> bool:
     """Whether words, or what is called so, may be the predictions of samples of `each` rows."""
+    if each.min() < each.max():
+        return False
+    if parts(column) & {"rank", "beam", "top"}:
+        return values.nunique() == each[0]
     called = decides(column) or not is_number(values)
-    return bool(called and each.min() == each.max() < values.nunique() <= each.sum() / 2)
+    return called and each[0] < values.nunique() <= each.sum() / 2
 
 
 def better_order(
@@ -207,24 +211,30 @@ def direction(
         raise of_what(table, label, score, why, sure=False, event=positive)
 
 
-def confidences(scores: np.ndarray, right: np.ndarray, count: int, options: Options) -> None:
-    """Ask where (n,) scores are no confidences of predictions of `count` labels: they fall where
-    these are right, or are of the label itself, which is predicted wherever they lie above one
-    half and never where they lie below 1 / count."""
+def confidences(scores: np.ndarray, right: np.ndarray, count: int | None, options: Options) -> None:
+    """Ask where (n,) scores may be no confidences: they fall where predictions are right, or are of
+    the label itself, which is predicted wherever they lie above one half and never where they lie
+    below 1 / count.
+
+    count: of the labels; None where a column says what is right.
+    """
     if options.columns_as_named:
         return
     found, z = area(scores, right)
-    high, low = right[scores > 0.5], right[scores < 1 / count]
-    of_label = min(len(high), len(low)) >= FEW and high.all() and not low.any()
-    if z < -CLEARLY or of_label:
-        what = (
-            "the probability of the label"
-            if of_label
-            else f"lower in rows that are right (AUC {found:.3f})"
+    high, low = right[scores > 0.5], right[scores < 1 / (count or np.inf)]
+    what = f"are lower in rows that are right (AUC {found:.3f})" if z < -CLEARLY else ""
+    if min(len(high), len(low)) >= FEW and high.all() and not low.any():
+        what = "are the probability of the label"
+    if what:
+        same = (
+            "they are confidences of a model that is surer where it errs",
+            {"columns_as_named": True},
         )
         raise Unclear(
-            f"the scores are no confidence of predictions: they are {what}; name others with "
-            f"--scores, or if they are confidences, say --columns-as-named"
+            f"the scores may be no confidence of predictions: they {what}; name others with "
+            f"--scores, or if they are confidences, say --columns-as-named",
+            *([] if count else [same]),
+            sure=False,
         )
 
 

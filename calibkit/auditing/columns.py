@@ -110,7 +110,8 @@ def predictions(table: Table, options: Options) -> Predictions:
         checks.row_a_class(matrix[:, 0], rows, roles, table.file, options)
     if roles.answers:
         read = _answers(matrix, words, decided, kind, options)
-        checks.confidences(read.scores, read.labels == 1, max(2, words.nunique()), options)
+        count = None if decided is None else words.nunique()
+        checks.confidences(read.scores, read.labels == 1, count, options)
     elif single:
         read = _of_one(matrix[:, 0], words, kind, table, roles, options)
     else:

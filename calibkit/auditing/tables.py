@@ -245,7 +245,7 @@ def _layout(text: str, name: str, options: Any) -> tuple[list[str], str, bool, l
     lines = text.replace("\r\n", "\n").replace("\r", "\n").rstrip().split("\n")
     stated = re.fullmatch("sep=(.)", lines[0].strip())  # as a spreadsheet may write it
     lines = lines[1:] if stated else lines
-    noted = next((k for k, line in enumerate(lines) if not line.startswith("#")), 0)
+    noted = next((k for k, ln in enumerate(lines) if ln.strip() and not ln.startswith("#")), 0)
     if noted:  # lines of #, the last of which may be the header, as numpy.savetxt writes
         head, part = lines[noted - 1].lstrip("# "), _apart(lines[noted])
         below = _cells(lines[noted], part)
@@ -743,8 +743,11 @@ def _pt(path: Path) -> dict[str, Any]:
             f"{path.name} is no file of tensors alone; load it yourself and call "
             f"calibkit.audit(logits, labels)"
         ) from None
+    if isinstance(held, torch.Tensor):
+        held = {"scores": held}
     if isinstance(held, list | tuple) and held:
-        if all(isinstance(batch, list | tuple | dict) for batch in held):
+        by_name = isinstance(held, tuple) and all(isinstance(one, list) for one in held)
+        if not by_name and all(isinstance(batch, list | tuple | dict) for batch in held):
             named = isinstance(held[0], dict)
             keys = held[0] if named else range(len(held[0]))
             parts = {k: [_plain(batch[k]) for batch in held] for k in keys}
@@ -759,17 +762,20 @@ def _pt(path: Path) -> dict[str, Any]:
     if not isinstance(held, dict):
         kind = type(held).__name__
         raise ValueError(f"{path.name} must hold a dictionary of tensors, got {kind}")
-    batches = [key for key, value in held.items() if _batched(value)]
-    if len(batches) > 1:
-        held |= {key: torch.cat(list(held[key])) for key in batches}
+    batches = {name: _batches(value) for name, value in held.items()}
+    several = sum(map(bool, batches.values())) > 1
+    if several and any(batch.ndim == 2 for of in batches.values() for batch in of):
+        held |= {name: np.concatenate(of) for name, of in batches.items() if of}
     return {str(name): _plain(value) for name, value in held.items()}
 
 
-def _batched(value: Any) -> bool:
-    import torch
-
-    several = isinstance(value, list | tuple) and len(value) > 0
-    return several and all(isinstance(one, torch.Tensor) and one.ndim for one in value)
+def _batches(value: Any) -> list[np.ndarray]:
+    """The arrays of a list of batches; none of anything else."""
+    try:
+        found = list(map(_plain, value)) if isinstance(value, list | tuple) else []
+    except ValueError:  # of rows of several lengths
+        return []
+    return found if all(batch.ndim for batch in found) else []
 
 
 def _plain(value: Any) -> Any:

@@ -140,7 +140,7 @@ def bare(labels, scores, head=None):
     ("c.npz", lambda p: np.savez(p, a=np.array([{}], object)), "no file of arrays"),
     ("d.npy", lambda p: np.save(p, PROBS), "scores alone"),
     ("e.pt", lambda p: torch.save(PROBS.sum, p), "no file of tensors"),
-    ("f.pt", lambda p: torch.save(Z, p), "dictionary of tensors"),
+    ("f.pt", lambda p: torch.save(3.5, p), "dictionary of tensors"),
     ("g.csv", lambda p: table(label=-7).to_csv(p, index=False), "usual name for labels"),
     ("longer.csv", put("i,y,p\n" + "1,a,.5,.3,.2\n2,b,.1,.1,.8\n" * 9), "rows have 5 values"),
     ("fold.csv", put("label,p_0,p_1\n" + "0,.5,.5,fold0\n1,.2,.8,fold1\n" * 9), "have 4 values"),

@@ -156,7 +156,10 @@ FORMS = TOOLS | {
         for name, one in (("exact_match", float(HITS.labels[k])), ("max_prob", float(TOP[k])))]}
         for k in range(N)])), HITS),
     "lists.pt": (saved(lambda: {"logits": by_hundred(torch.clone, Z),
-                                "targets": by_hundred(torch.clone, Y3), "epoch": 12}), THREE),
+                                "targets": by_hundred(torch.clone, Y3), "epoch": 12,
+                                "files": [[f"{k}.png" for k in range(40)]] * 4}), THREE),
+    "two_lists.pt": (saved(lambda: (by_hundred(torch.clone, Z), by_hundred(torch.clone, Y3))),
+                     THREE),
     "batches.pt": (saved(lambda: by_hundred(loss_beside, Z, Y3)), THREE),
     "label_numbers.csv": (csv(label=[f"LABEL_{k}" for k in BEST], score=TOP, gold=Y3), HITS),
     "rows.pt": (saved(lambda: [tuple(map(torch.tensor, row)) for row in zip(Z, Y3, strict=True)]),
@@ -175,7 +178,7 @@ FORMS = TOOLS | {
                              for w, p in zip(WORDS, P3, strict=True)), THREE),
     "mlflow.json": (text(json.dumps({"columns": ["label", "probability"], "data": PAIRS})), TWO),
     "lists.json": (text(json.dumps(PAIRS)), TWO),
-    "noted.csv": (text("\n".join(["# net, v3", "# seed 3, lr 1", "label,p",
+    "noted.csv": (text("\n".join(["# net, v3", "", "# seed 3, lr 1", "label,p",
                                   *(f"{y},{q!r}" for y, q in PAIRS)])), TWO),
     "spss.csv": (text("\n".join(["y;PRE_1", *(f"{y};{q:.12f}".replace(";0.", ";,")
                                               for y, q in PAIRS)])), TWO),
@@ -274,6 +277,8 @@ SAME = f"in every one of {N} rows"
     ({"label": 1 - Y, "prob": Q}, "columns_as_named", f"(AUC {1 - roc_auc_score(Y, Q):.3f})"),
     ({"label": 1 - Y, "p_0": 1 - Q, "p_1": Q}, "columns_as_named", "labels are assigned"),
     (RANKED, "rows_are_samples", "320 rows are the 2 best predictions of 160 samples"),
+    ({k: v for k, v in RANKED.items() if k != "prediction"} | {"rank": [1, 2] * N},
+     "rows_are_samples", "320 rows are the 2 best predictions of 160 samples"),
     ({"confidence": 1 - TOP, "correct": HITS.labels}, "columns_as_named", "lower in rows that are"),
     ({"p": P3.ravel(), **LONG}, "rows_are_samples", "480 rows are the classes of 160 samples"),
     ({"kind": np.tile(NAMES, N), "prob": P3.ravel(), **LONG}, "rows_are_samples",
@@ -485,12 +490,27 @@ def test_a_score_is_of_a_label_or_of_a_prediction(tmp_path):
         files.read(tmp_path / "both.csv", positive="1", predicted="pred")
 
 
-@pytest.mark.parametrize("truth", [Y3, np.eye(3, dtype="f4")[Y3]])
-def test_labels_of_a_second_file_go_before_a_column_of_the_first(truth, tmp_path):
+EYE = np.eye(3, dtype=int)
+
+
+@pytest.mark.parametrize(("name", "write"), [
+    ("truth.npy", lambda path: np.save(path, Y3)),
+    ("truth.npy", lambda path: np.save(path, EYE.astype("f4")[Y3])),
+    ("truth.pt", saved(lambda: torch.tensor(EYE[Y3]))),
+    ("truth.csv", text("\n".join(",".join(map(str, row)) for row in EYE[Y3]))),
+])  # fmt: skip
+def test_labels_of_a_second_file_go_before_a_column_of_the_first(name, write, tmp_path):
     csv(label=BEST, **scores("p_", names="012"))(tmp_path / "own.csv")
-    np.save(tmp_path / "truth.npy", truth)
-    found = files.read(tmp_path / "own.csv", labels=tmp_path / "truth.npy")
+    write(tmp_path / name)
+    found = files.read(tmp_path / "own.csv", labels=tmp_path / name)
     assert found.labels.tolist() == Y3.tolist()
+
+
+def test_one_hot_columns_of_a_second_file_are_classes_by_their_names(tmp_path):
+    csv(**scores("p_"))(tmp_path / "own.csv")
+    csv(**scores("", EYE[Y3][:, ::-1], NAMES[::-1]))(tmp_path / "truth.csv")
+    found = files.read(tmp_path / "own.csv", labels=tmp_path / "truth.csv")
+    assert np.array(found.names)[found.labels].tolist() == WORDS.tolist()
 
 
 @pytest.mark.parametrize("columns", [
