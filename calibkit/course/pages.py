@@ -40,6 +40,7 @@ OPENS = {
     "outputs_hidden": ("answer", "I have predicted: show the answer", "Show what it prints"),
 }
 UNDESCRIBED = "No description has been provided for this image"  # nbconvert's words
+PLACE = re.compile(r'(<h\d id=")([^"]+)"')  # of a heading, in nbconvert's capitals
 EMPTY_HEAD = re.compile(r"<th(\s[^>]*)?>\s*</th>")
 FIRST_CELL = re.compile(r"(<tr>\s*)<td([^>]*)>(.*?)</td>", re.DOTALL)
 ICONS = re.compile(r"\s*--jp-icon-[\w-]+: url\([^)]*\);")  # of buttons, a fifth of a page
@@ -162,6 +163,9 @@ def export(
     resources = {"metadata": {"name": title(notebook), "path": str(folder)}}
     html = exporter.from_notebook_node(notebook, resources)[0]
     html = html.replace(f'alt="{UNDESCRIBED}"', f'alt="{DRAWN_ABOVE}"')
+    for _, place in PLACE.findall(html):  # as links of GitHub and of JupyterLab have it
+        html = html.replace(f'id="{place}"', f'id="{place.lower()}"')
+        html = html.replace(f'href="#{place}"', f'href="#{place.lower()}"')
     html = ICONS.sub("", html)
     html = EMPTY_HEAD.sub(r"<td\1></td>", html)  # a heading without words is read as one
     return html if trust else safe(html)
