@@ -800,12 +800,12 @@ def of_arrays(held: dict[str, Any], name: str, options: Any) -> Table:
     alike = all(array.dtype.kind in "iufbUSM" for array in held.values() if array.ndim)
     if lost or not rows or not alike:
         shapes = {name: array.shape for name, array in held.items()}
-        more = " Take the mean of probabilities over members, or make a row of each place." * bool(
-            deep
-        )
+        more = ""
+        if deep:
+            more = ". Take the mean of probabilities over members, or make a row of each place"
         raise ValueError(
             f"{name} holds arrays of the shapes {shapes}: it must hold floating scores (n, K) and "
-            f"labels (n,), for example as 'logits' and 'labels'.{more}"
+            f"labels (n,), for example as 'logits' and 'labels'{more}"
         )
     entries = {  # in the order of bytes of this machine, which pandas needs
         k: v if v.ndim == 2 else v.astype(v.dtype.newbyteorder("="))

@@ -163,7 +163,7 @@ def export(
     resources = {"metadata": {"name": title(notebook), "path": str(folder)}}
     html = exporter.from_notebook_node(notebook, resources)[0]
     html = html.replace(f'alt="{UNDESCRIBED}"', f'alt="{DRAWN_ABOVE}"')
-    for _, place in PLACE.findall(html):  # as links of GitHub and of JupyterLab have it
+    for _, place in PLACE.findall(html):  # in small letters, as links write them
         html = html.replace(f'id="{place}"', f'id="{place.lower()}"')
         html = html.replace(f'href="#{place}"', f'href="#{place.lower()}"')
     html = ICONS.sub("", html)
