@@ -103,11 +103,12 @@ def row_a_class(
         if len(unique) > n / 2 or codes.min() < 0:
             continue
         sums, each = np.bincount(codes, scores), np.bincount(codes)
-        if sums.max() >= 1.02:
+        whole = np.abs(sums - 1).max() < 0.02
+        if not whole and (sums.max() >= 1.02 or each.min() < each.max()):
             continue
         once = [c for c in rows if c != column and _never_twice(rows[c], codes)]
         score, label = roles.scores[0], roles.label[0]
-        if np.abs(sums - 1).max() < 0.02:
+        if whole:
             of = next((c for c in once if rows[c].nunique() == each[0]), "CLASS")
             true = f"long[long[{label!r}] == 1].set_index({column!r})[{of!r}]"
             same = [c for c in (label, *rows) if of in rows and set(rows[c]) <= set(rows[of])]
@@ -118,7 +119,7 @@ def row_a_class(
                 f"  wide = long.pivot(index={column!r}, columns={of!r}, values={score!r})\n"
                 f"  wide.assign(label={true}).to_csv('predictions.csv', index=False)"
             )
-        elif any(_names_best(c, rows[c], each) for c in once):
+        elif any(_names_best(c, rows[c], each[0], n) for c in once):
             what = f"{each[0]} best predictions"
             lines = (
                 f"  best = long.loc[long.groupby({column!r})[{score!r}].idxmax()]\n"
@@ -139,14 +140,12 @@ def _never_twice(values: pd.Series, codes: np.ndarray) -> bool:
     return not pd.DataFrame([codes, pd.factorize(values)[0]]).T.duplicated().any()
 
 
-def _names_best(column: str, values: pd.Series, each: np.ndarray) -> bool:
-    """Whether words, or what is called so, may be the predictions of samples of `each` rows."""
-    if each.min() < each.max():
-        return False
+def _names_best(column: str, values: pd.Series, each: int, n: int) -> bool:
+    """Whether words, or what is called so, may be the predictions of samples of `each` rows, or
+    their ranks."""
     if parts(column) & {"rank", "beam", "top"}:
-        return values.nunique() == each[0]
-    called = decides(column) or not is_number(values)
-    return called and each[0] < values.nunique() <= each.sum() / 2
+        return values.nunique() == each
+    return (decides(column) or not is_number(values)) and each < values.nunique() <= n / 2
 
 
 def better_order(

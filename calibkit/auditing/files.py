@@ -150,9 +150,8 @@ def _labels(path: Path, table: tables.Table, options: Options) -> pd.Series:
         place = own.matrix(marks).argmax(1)
         words = place if marks[0].startswith("column_") else np.array(marks)[place]
         own.entries[LABELS[0]] = pd.Series(words)
-    named = [c for c in options.label or [] if c in own] or [
-        c for c in own.entries if bare(c) in LABELS
-    ]
+        flat = [*flat, LABELS[0]]
+    named = [c for c in options.label or [] if c in own] or [c for c in flat if bare(c) in LABELS]
     if not named:
         few = max(2, min(MOST_VALUES, len(own) // 4))
         named = [c for c in flat if not fractional(own[c]) and 2 <= own[c].nunique() <= few]
