@@ -10,7 +10,7 @@ import pandas as pd
 
 from calibkit.auditing import guesses
 from calibkit.auditing.guesses import CLEARLY, LIKELY, of_what
-from calibkit.auditing.names import FEW, area, decides, is_number, parts, short, strange
+from calibkit.auditing.names import FEW, RANKS, area, decides, is_number, parts, short, strange
 from calibkit.auditing.questions import Options, Unclear, joined
 from calibkit.auditing.scores import SOME, slices
 
@@ -98,16 +98,25 @@ def row_a_class(
     n = len(scores)
     if n < FEW or options.rows_are_samples:
         return
+    score, label = roles.scores[0], roles.label[0]
+    for column, values in rows.items():
+        if _ranks(column, values, scores):
+            first = values.min()
+            raise _long(
+                f"{column!r} ranks the scores, which fall from rank to rank", n, "best predictions",
+                (values == first).sum(), file, f"  best = long[long[{column!r}] == {first:g}]\n"
+                f"  best.to_csv('predictions.csv', index=False)"
+            )  # fmt: skip
     for column, values in rows.items():
         codes, unique = pd.factorize(values)
         if len(unique) > n / 2 or codes.min() < 0:
             continue
         sums, each = np.bincount(codes, scores), np.bincount(codes)
         whole = np.abs(sums - 1).max() < 0.02
-        if not whole and (sums.max() >= 1.02 or each.min() < each.max()):
+        one_label = rows[label].groupby(codes).nunique().max() == 1
+        if not whole and (sums.max() >= 1.02 or not (one_label or each.min() == each.max())):
             continue
         once = [c for c in rows if c != column and _never_twice(rows[c], codes)]
-        score, label = roles.scores[0], roles.label[0]
         if whole:
             of = next((c for c in once if rows[c].nunique() == each[0]), "CLASS")
             true = f"long[long[{label!r}] == 1].set_index({column!r})[{of!r}]"
@@ -119,20 +128,35 @@ def row_a_class(
                 f"  wide = long.pivot(index={column!r}, columns={of!r}, values={score!r})\n"
                 f"  wide.assign(label={true}).to_csv('predictions.csv', index=False)"
             )
-        elif any(_names_best(c, rows[c], each[0], n) for c in once):
-            what = f"{each[0]} best predictions"
+        elif any(_names_best(c, rows[c], each.max(), n) for c in once):
+            what = "best predictions"
             lines = (
                 f"  best = long.loc[long.groupby({column!r})[{score!r}].idxmax()]\n"
                 f"  best.to_csv('predictions.csv', index=False)"
             )
         else:
             continue
-        raise Unclear(
-            f"the scores of every value of {column!r} sum to 1 or less: the {n} rows are the "
-            f"{what} of {len(unique)} samples, no samples. If each is one, say --rows-are-samples; "
-            f"else make a row a sample, in Python with these lines:\n"
-            f"  import pandas\n  long = pandas.read_csv({file!r})\n{lines}"
-        )
+        why = f"the scores of every value of {column!r} sum to 1 or less"
+        raise _long(why, n, what, len(unique), file, lines)
+
+
+def _long(why: str, n: int, what: str, count: int, file: str, lines: str) -> Unclear:
+    """The question whether n rows are something of fewer samples; lines: to make a row a sample."""
+    return Unclear(
+        f"{why}: the {n} rows are the {what} of {count} samples, no samples. If each is one, say "
+        f"--rows-are-samples; else make a row a sample, in Python with these lines:\n"
+        f"  import pandas\n  long = pandas.read_csv({file!r})\n{lines}"
+    )
+
+
+def _ranks(column: str, values: pd.Series, scores: np.ndarray) -> bool:
+    """Whether a column called so counts from 0 or 1 what a sample has of the best predictions."""
+    if not parts(column) & RANKS or not is_number(values) or values.isna().any():
+        return False
+    each = values.value_counts().sort_index()
+    means = pd.Series(scores).groupby(values.to_numpy()).mean()
+    counts = len(each) > 1 and each.index[0] in (0, 1) and (np.diff(each.index) == 1).all()
+    return bool(counts and (np.diff(each) <= 0).all() and (np.diff(means) < 0).all())
 
 
 def _never_twice(values: pd.Series, codes: np.ndarray) -> bool:
@@ -141,10 +165,7 @@ def _never_twice(values: pd.Series, codes: np.ndarray) -> bool:
 
 
 def _names_best(column: str, values: pd.Series, each: int, n: int) -> bool:
-    """Whether words, or what is called so, may be the predictions of samples of `each` rows, or
-    their ranks."""
-    if parts(column) & {"rank", "beam", "top"}:
-        return values.nunique() == each
+    """Whether words, or what is called so, may be the predictions of samples of `each` rows."""
     return (decides(column) or not is_number(values)) and each < values.nunique() <= n / 2
 
 
@@ -210,31 +231,45 @@ def direction(
         raise of_what(table, label, score, why, sure=False, event=positive)
 
 
-def confidences(scores: np.ndarray, right: np.ndarray, count: int | None, options: Options) -> None:
+def confidences(scores: np.ndarray, right: np.ndarray, options: Options, *, judged: bool) -> None:
     """Ask where (n,) scores may be no confidences: they fall where predictions are right, or are of
-    the label itself, which is predicted wherever they lie above one half and never where they lie
-    below 1 / count.
+    the label itself, which is predicted wherever they lie above one half and not where they are
+    lowest.
 
-    count: of the labels; None where a column says what is right.
+    judged: whether a column says what is right.
     """
     if options.columns_as_named:
         return
     found, z = area(scores, right)
-    high, low = right[scores > 0.5], right[scores < 1 / (count or np.inf)]
     what = f"are lower in rows that are right (AUC {found:.3f})" if z < -CLEARLY else ""
-    if min(len(high), len(low)) >= FEW and high.all() and not low.any():
-        what = "are the probability of the label"
+    words = "they are confidences of a model that is surer where it errs"
+    ways = [(words, {"columns_as_named": True})] if judged and what else []
+    high, lowest = right[scores > 0.5], np.argsort(scores, kind="stable")[:FEW]
+    low = scores[lowest].max() < 0.5 and not right[lowest].any()
+    if low and len(high) >= FEW and high.all():
+        what, ways = "are the probability of the label, for all above one half are right", []
     if what:
-        same = (
-            "they are confidences of a model that is surer where it errs",
-            {"columns_as_named": True},
-        )
         raise Unclear(
             f"the scores may be no confidence of predictions: they {what}; name others with "
             f"--scores, or if they are confidences, say --columns-as-named",
-            *([] if count else [same]),
+            *ways,
             sure=False,
         )
+
+
+def predicted_otherwise(table, roles, positive: str, options: Options) -> None:
+    """Ask where predictions beside a score of two labels do not follow from it."""
+    score = roles.scores[0]
+    column = guesses.contradicting(table, roles.label, score, positive)
+    if column is None or options.columns_as_named:
+        return
+    least = np.nanmin(np.asarray(table[score], float))
+    raise Unclear(
+        f"{score!r} does not rise with the predictions in {column!r}, so that it may be of these, "
+        f"--predicted {shlex.quote(column)}, or of each row's own label; if it is the probability "
+        f"of {positive!r} and they are of another model, say --columns-as-named",
+        *([("", {"predicted": column})] if least >= 0.5 else []),
+    )
 
 
 def below_half(

@@ -110,8 +110,7 @@ def predictions(table: Table, options: Options) -> Predictions:
         checks.row_a_class(matrix[:, 0], rows, roles, table.file, options)
     if roles.answers:
         read = _answers(matrix, words, decided, kind, options)
-        count = None if decided is None else words.nunique()
-        checks.confidences(read.scores, read.labels == 1, count, options)
+        checks.confidences(read.scores, read.labels == 1, options, judged=decided is None)
     elif single:
         read = _of_one(matrix[:, 0], words, kind, table, roles, options)
     else:
@@ -479,6 +478,7 @@ def _of_one(
         if options.kind is None and not table.signed(roles.scores):
             score_kinds.demand_scale(scores, labels, column)
     checks.direction(scores, labels, table, roles, positive, kind, options)
+    checks.predicted_otherwise(table, roles, positive, options)
     ones, zeros = scores[labels == 1], scores[labels == 0]
     parted = len(ones) > 0 and len(zeros) > 0 and ones.min() > zeros.max()  # by a threshold
     checks.own_predictions(np.full(len(scores), parted), table, roles, options)

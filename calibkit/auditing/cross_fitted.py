@@ -137,7 +137,7 @@ def _misfit(value: float, logits: Tensor, labels: Tensor, unfit: str) -> str:
     """Why a temperature ran into its limits."""
     if value < 1:
         if bool((logits.argmax(1) == labels).all()):
-            return "every prediction is right, so that the likelihood is best where all are certain"
+            return "every label has the highest score of its row, so that all certain is likeliest"
         return "the likelihood is best where the logits are multiplied by more than 1,000"
     return unfit
 

@@ -21,6 +21,7 @@ from calibkit.auditing.questions import Options, Unclear, listed
 from calibkit.auditing.scores import double
 
 LIKELY, CLEARLY = 2.0, 3.0  # standard errors of an area under the ROC curve
+FOLLOWS = 0.9  # area under the ROC curve of a score for what is predicted by it
 SAMPLED = 5000  # rows that a likelihood is computed of
 MOST_VALUES = 50  # of a column that may be labels
 MOST_COLUMNS = 400  # that are searched for sets of columns
@@ -290,6 +291,16 @@ def _agree(words: pd.Series, other: pd.Series) -> bool:
     return float((words == other).mean()) - chance > clear
 
 
+def contradicting(table: Any, label: list[str], score: str, value: str) -> str | None:
+    """A column of predictions that a score of the label `value` does not rise with, if any."""
+    own = np.asarray(table[score], float)
+    for column in filter(names.decides, decisions(table, label, [score])):
+        said = table.words(column).to_numpy() == value
+        if 0 < said.sum() < len(said) and names.area(own, said)[0] < FOLLOWS:
+            return column
+    return None
+
+
 def of_what(
     table: Any, label: list[str], score: str, why: str, *, sure: bool = True, event: str = "",
     **more: Any,
@@ -312,7 +323,8 @@ def of_what(
     best, ways = meaning(table, score, label, able), []
     sides = sorted((names.area(own, (words == value).to_numpy()), value) for value in values)
     for (found, z), value in sides:  # the likelier last
-        if len(values) != 2 and value != event:
+        against = z < -LIKELY and contradicting(table, label, score, value)
+        if against or (len(values) != 2 and value != event):
             continue
         how = {"positive": value} | ({"columns_as_named": True} if z < -LIKELY else {})
         ways.append((f"{score!r} is of {value!r} (AUC {found:.2f})", how))

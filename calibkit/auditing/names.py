@@ -65,6 +65,7 @@ DECISIONS = _set(
     guess scored into
     """
 )
+RANKS = _set("rank beam top")
 BESIDE = _set(  # of columns that are neither labels nor scores
     """index id unnamed row fold repeat split weight weights threshold age epoch step time date
     seed rank entropy loss year resample number nr no usage count cutoff margin

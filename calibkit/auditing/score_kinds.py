@@ -200,7 +200,8 @@ def _demand_one_unit(scores: np.ndarray, column: str) -> None:
         row = int(small.argmax())
         raise ValueError(
             f"column {column!r} holds {scores[row]:g} in row {row} (the first is 0) beside per "
-            f"cent, which may be a fraction: write all of it in one unit, from 0 to 1"
+            f"cent, which may be a fraction: write all of it in one unit, from 0 to 1, or if all "
+            f"are per cent, say --scale 100"
         )
 
 

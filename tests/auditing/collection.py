@@ -292,7 +292,7 @@ CASES = [
          {"scores": "confidence", "positive": "1"}),
     # --- as programs export them ---
     Case("pipeline.csv", csv(label=Y, pred_label=DECIDED, score=SIDE), SIDED,
-         ("--predicted pred_label", "--positive 0", "--positive 1"), {"predicted": "pred_label"}),
+         ("--predicted pred_label",), {"predicted": "pred_label"}),
     Case("right_or_not.csv", csv(label=Y, prob=SIDE, correct=(DECIDED == Y).astype(int)), SIDED,
          ("--label correct",), {"label": "correct"}),
     Case("spark.csv", csv(label=Y, prediction=DECIDED.astype(float),

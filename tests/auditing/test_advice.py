@@ -221,7 +221,7 @@ def test_where_no_temperature_fits_that_is_said_and_nothing_is_suspected(separab
     assert "T = <strong>1000" not in page
     assert "1000.000" not in page
     assert (
-        "every prediction is right" if separable else "do not clearly favour the labels"
+        "every label has the highest" if separable else "do not clearly favour the labels"
     ) in page
     assert torch.equal(found.cooling.of_row, torch.ones(2000).double())
 

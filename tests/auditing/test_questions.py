@@ -265,6 +265,7 @@ SHUFFLED = -np.sort(-P3, axis=1)[:, [2, 0, 1]]  # the best of more classes, in n
 
 
 LONG = {"id": np.repeat(range(N), 3), "truth": np.eye(3, dtype=int)[Y3].ravel()}
+BESTS = "320 rows are the best predictions of 160 samples"
 MOVED = f"right in {np.mean(BEST == (Y3 + 1) % 3):.1%} of the rows, in {HITS.labels.mean():.1%} if"
 SAME = f"in every one of {N} rows"
 
@@ -276,10 +277,14 @@ SAME = f"in every one of {N} rows"
     (dict(label=(Y3 + 1) % 3, **scores("p_", P3, "012")), "columns_as_named", MOVED),
     ({"label": 1 - Y, "prob": Q}, "columns_as_named", f"(AUC {1 - roc_auc_score(Y, Q):.3f})"),
     ({"label": 1 - Y, "p_0": 1 - Q, "p_1": Q}, "columns_as_named", "labels are assigned"),
-    (RANKED, "rows_are_samples", "320 rows are the 2 best predictions of 160 samples"),
+    (RANKED, "rows_are_samples", BESTS),
     ({k: v for k, v in RANKED.items() if k != "prediction"} | {"rank": [1, 2] * N},
-     "rows_are_samples", "320 rows are the 2 best predictions of 160 samples"),
+     "rows_are_samples", BESTS),
     ({"confidence": 1 - TOP, "correct": HITS.labels}, "columns_as_named", "lower in rows that are"),
+    ({"prob": P3[range(N), Y3], "correct": HITS.labels}, "columns_as_named", "probability of the"),
+    ({"prob": np.where(Y, Q, 1 - Q), "correct": DECIDED == Y}, "columns_as_named", "are the"),
+    ({"label": Y, "pred": DECIDED, "prob": np.where(Y, np.sqrt(Q), 1 - Q)}, "columns_as_named",
+     "does not rise with"),
     ({"p": P3.ravel(), **LONG}, "rows_are_samples", "480 rows are the classes of 160 samples"),
     ({"kind": np.tile(NAMES, N), "prob": P3.ravel(), **LONG}, "rows_are_samples",
      "index='id', columns='kind', values='prob')"),
@@ -379,6 +384,8 @@ def test_what_a_column_of_scores_cannot_be_is_refused(kind, factor, tmp_path):
 
 @pytest.mark.parametrize(("name", "write", "truth"), [
     ("ranked.csv", csv(**RANKED), HITS),
+    ("no_id.csv", csv(label=np.repeat(WORDS, 2), pred=RANKED["prediction"], p=RANKED["p"],
+                      rank=[0, 1] * N), HITS),
     ("long.csv", csv(id=np.repeat(range(N), 3), label=np.repeat(WORDS, 3), cls=np.tile(NAMES, N),
                      p=P3.ravel()), THREE),
     ("dict.npz", lambda path: np.savez(path, predictions=Z, label_ids=NAMES[Y3].astype(object),
@@ -394,6 +401,17 @@ def test_lines_of_python_make_a_row_a_sample(name, write, truth, tmp_path, monke
     found, asked = follow(next(Path().glob("predictions.*")))
     assert asked <= 1
     assert numbers(*probabilities(found)) == pytest.approx(truth.numbers(), abs=1e-9)
+
+
+def test_samples_of_several_rows_may_have_as_many_as_they_like(tmp_path):
+    of = np.repeat(range(60), [2, 3, 4] * 20)
+    place = np.concatenate([range(k) for k in [2, 3, 4] * 20])
+    best = {"id": of, "label": of % 5, "pred": (of + place) % 5, "p": 0.5**place / 2}
+    csv(**best)(tmp_path / "best.csv")
+    with pytest.raises(Question, match="180 rows are the best predictions of 60 samples"):
+        files.read(tmp_path / "best.csv", predicted="pred")
+    csv(**best | {"label": np.arange(180) % 5})(tmp_path / "visits.csv")
+    assert len(files.read(tmp_path / "visits.csv", predicted="pred").labels) == 180
 
 
 def test_lines_that_quotation_marks_join_are_counted(tmp_path):

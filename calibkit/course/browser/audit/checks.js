@@ -1,10 +1,12 @@
 // The checks of what was read, as calibkit.auditing.checks or stricter: where one fires, the file is
 // left to the command, which says what it found and asks.
+import { decides, ranks } from "./names.js";
 import { rankSums } from "./distributions.js";
 import { unsure } from "./refusals.js";
 
 const FEW = 20, MANY = 30; // rows
 const POINTS = 0.05; // by which another order must be better
+const FOLLOWS = 0.9; // area under the ROC curve of a score for what is predicted by it
 const ABSENT = 0.2; // of the rows are predicted as classes that no label names
 const BELOW = 2, CLEARLY = 3; // standard errors of an area under the ROC curve
 
@@ -61,8 +63,8 @@ function largest(scores, n, classes) {
   });
 }
 
-// One column of scores of the label 1. others: the other columns of these rows.
-export function checkOne(scores, labels, others) {
+// One column of scores of the label 1, which is `positive`. others: the other columns of these rows.
+export function checkOne(scores, labels, others, positive) {
   const n = labels.length, ones = labels.reduce((a, b) => a + b, 0), rate = ones / n;
   const mean = scores.reduce((a, b) => a + b, 0) / n, least = scores.reduce((a, b) => Math.min(a, b));
   if (n >= FEW && least >= 0.5) found("No score is below one half: it may be of what each row predicts");
@@ -75,14 +77,30 @@ export function checkOne(scores, labels, others) {
   if (n >= FEW && others.some((column) => sumsOfParts(column, scores))) {
     found("The scores of rows that share a value sum to 1: a row a class, no samples");
   }
+  for (const column of others.filter(({ name }) => decides(name))) {
+    const said = Int32Array.from(labels, (_, row) => Number(column.text(row).trim() === positive));
+    const { area, z } = areaOf(scores, said);
+    if (z !== 0 && area < FOLLOWS) found("The scores do not rise with the predictions beside them");
+  }
+  demandUnranked(others);
 }
 
 // The confidence of answers. labels: 1 where an answer is right. others: the other columns of these rows.
 export function checkAnswers(scores, labels, others) {
   if (areaOf(scores, labels).z < -CLEARLY) found("The scores are lower where answers are right");
+  const high = labels.filter((_, row) => scores[row] > 0.5), order = [...labels.keys()].sort((a, b) => scores[a] - scores[b]);
+  const lowest = order.slice(0, FEW);
+  if (high.length >= FEW && !high.includes(0) && lowest.every((row) => scores[row] < 0.5 && !labels[row])) {
+    found("The scores may be the probability of the label: all answers above one half are right");
+  }
+  demandUnranked(others);
   if (scores.length >= FEW && others.some((column) => sumsOfParts(column, scores, (sum) => sum < 1.03))) {
     found("The scores of rows that share a value sum to 1 or less: the best of more classes, no samples");
   }
+}
+
+function demandUnranked(others) {
+  if (others.some(({ name }) => ranks(name))) found("A column of ranks may say that rows are the best of more classes, no samples");
 }
 
 // The area under the ROC curve, and by how many standard errors it lies above one half.

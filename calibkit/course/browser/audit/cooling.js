@@ -66,7 +66,7 @@ function lookAt(logits, labels, classes) {
 
 function whyNone(value, right) {
   if (value >= 1) return NOT_FAVOURED;
-  return right ? "every prediction is right, so that the likelihood is best where all are certain"
+  return right ? "every label has the highest score of its row, so that all certain is likeliest"
     : "the likelihood is best where the logits are multiplied by more than 1,000";
 }
 

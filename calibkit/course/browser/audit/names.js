@@ -23,6 +23,10 @@ const partsOf = (name) => bare(name).replace(/log_?p(rob)?s?(?=_|$|[0-9])/g, "lo
 // Whether a name is of words that stand beside a class.
 export const isOfParts = (name) => partsOf(name).every((word) => PART_WORDS.has(word));
 
+// Whether a column is called as what a model decides, or as ranks.
+export const decides = (name) => partsOf(name).some((word) => NAMES.DECISIONS.includes(word)) || /^[IU]_/.test(name);
+export const ranks = (name) => partsOf(name).some((word) => NAMES.RANKS.includes(word));
+
 // The kind of scores that all names state, or null.
 export function statedKind(names) {
   const all = names.map(partsOf);

@@ -104,7 +104,7 @@ function ofOne(words, scores, others, { positive: asked }) {
   if (positive === null) ask(`Labels are ${found.join(" and ")}: of which is the score?`, {}, "positive");
   const labels = Int32Array.from(words, (word) => Number(word === positive));
   const [other] = found.filter((word) => word !== positive);
-  checkOne(scores, labels, others);
+  checkOne(scores, labels, others, positive);
   const plain = positive === "1" && other === "0";
   return { labels, names: plain ? null : [other, positive], told: plain ? "" : `positive class ${quoted(positive)}` };
 }
