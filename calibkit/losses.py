@@ -373,7 +373,7 @@ def class_balanced_weights(counts: Array, *, beta: float = 0.999) -> Tensor:
     if beta == 0:
         return torch.ones_like(counts).float()
     seen = torch.expm1(counts.cpu().double() * math.log(beta))
-    return _mean_one(-1 / seen).to(counts.device)
+    return _mean_one(1 / seen).to(counts.device)
 
 
 # --- focal loss inside -----------------------------------------------------------------------

@@ -535,6 +535,7 @@ def test_bad_class_weights(call, refused):
 
 test_bad_settings = refusals.table("""
     losses.focal(Z, Y, gamma=-1.0) -> ValueError: gamma must lie in
+    losses.focal(Z, Y, gamma=math.inf) -> ValueError: gamma must lie in
     losses.focal(Z, Y, gamma="2") -> TypeError: gamma must be a tensor or array of numbers, got str
     losses.focal(Z, Y, gamma=torch.ones(3)) -> ValueError: gamma must have one entry per row
     losses.dual_focal(Z, Y, gamma=torch.ones(1, 4)) -> ValueError: gamma must have 1 dimension
@@ -544,6 +545,7 @@ test_bad_settings = refusals.table("""
     losses.mmce(Z, Y, variant="Plain") -> ValueError: variant must be one of 'plain', 'weighted'
     losses.mmce(Z, Y, width=0) -> ValueError: width must lie in (0, inf]
     losses.mmce(Z, Y, weight=-1) -> ValueError: weight must lie in
+    losses.mmce(Z, Y, weight=math.inf) -> ValueError: weight must lie in
     losses.confidence_penalty(Z, Y, weight=-1) -> ValueError: weight must lie in
     losses.dual_focal(Z, Q, gamma=1.0) -> ValueError: target must be (n,) integer labels for dual_
     losses.label_smoothing(Z, Y, alpha=1.5) -> ValueError: alpha must lie in

@@ -174,3 +174,5 @@ def test_every_lost_bin_is_noticed_and_what_is_nearest_is_said(bins):
         assert not found.names, place
         assert "low" in found.departures
         assert f"nearest {found.nearest}, on " in str(found)
+        value, other = found.departures["low"]
+        assert f"low: {value:.6f}, not {other:.6f}" in str(found)

@@ -123,13 +123,15 @@ def test_the_weights_of_the_ensemble_agree_with_expectation_maximisation():
     assert torch.allclose(ensemble.weights, weights, atol=1e-4)
 
 
-def test_the_interval_of_blocks_is_that_of_the_whole():
-    logits, labels = scored(40_000, 5, 2.0)
+@pytest.mark.parametrize("n", [8, 40_000])
+def test_the_interval_of_few_rows_or_of_blocks_is_that_of_the_whole(n):
+    logits, labels = scored(n, 5, 2.0)
+    logits = logits / 10
     low, high = temperature_interval(logits, labels)
     temperature = TemperatureScaler().fit(logits, labels).temperature
     share = (logits.double() / temperature).softmax(1)
     mean = (share * logits).sum(1)
     spread = (share * logits.double().square()).sum(1) - mean.square()
     residual = mean - logits.gather(1, labels[:, None])[:, 0]
-    error = residual.square().mean().div(40_000).sqrt() / spread.mean() * temperature
+    error = residual.square().mean().div(n).sqrt() / spread.mean() * temperature
     assert math.log(high / low) / 2 == pytest.approx(1.6448536 * float(error), rel=1e-6)
