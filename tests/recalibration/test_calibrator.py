@@ -168,7 +168,7 @@ test_bad_options_are_named = refusals.table("""
     logit_adjustment(GOOD, old=[0.5, 0.4], new=[0.5, 0.5]) -> ValueError: old must hold fractions
     logit_adjustment(GOOD, old=[0.5, 0.5], new=[1.0]) -> ValueError: new must have one entry per
     logit_adjustment(GOOD, old=[0.5, 0.5], new=[1.0, 0.0]) -> ValueError: ...got [1.0, 0.0]
-    change_prior([[0.5, 0.25, 0.25]], old=[0.5, 0, 0.5], new=[0.5, 0.5, 0]) -> ValueError: ...class [1]
+    change_prior(torch.ones(1, 3) / 3, old=[0.5, 0, 0.5], new=[1, 0, 0]) -> ValueError: ...class [1]
     change_prior([[0.0, 1], [1, 0]], old=[0.5, 0.5], new=[0, 1]) -> ValueError: ...but row 1 of
     restore({}) -> ValueError: state must name one of ['Affine'
 """)
