@@ -85,6 +85,8 @@ def test_one_column_is_the_score_of_class_1():
     assert values(calibkit.audit(odds, labels)) == pytest.approx(both)
     for given, kind in ((100 * probs, "percent"), (probs.log(), "logprobs")):
         assert values(calibkit.audit(given[:, 1], labels, kind=kind)) == pytest.approx(both)
+    certain, rounded = (probs[:, 1].index_fill(0, torch.tensor([0]), top) for top in (1, 1 + 1e-7))
+    assert values(calibkit.audit(rounded, labels)) == values(calibkit.audit(certain, labels))
     named = calibkit.audit(pd.DataFrame({"risk": probs[:, 1].numpy()}), labels, kind="auto")
     assert named.class_names == ("0", "1")
 

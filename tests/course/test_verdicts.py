@@ -130,8 +130,9 @@ def test_below_mirrors_above():
     assert seen == set(verdicts.WORDS) - {"NOT SPECIFIC"}  # that needs a control
 
 
-def test_the_interval_is_students():
-    values = np.random.default_rng(0).normal(size=7)
+@pytest.mark.parametrize("seeds", [2, 7])
+def test_the_interval_is_students(seeds):
+    values = np.random.default_rng(0).normal(size=seeds)
     test = stats.ttest_1samp(values, 0).confidence_interval(0.9)
     mean, low, high = verdicts.interval(values, level=0.9)
     assert (mean, low, high) == pytest.approx((values.mean(), test.low, test.high))
@@ -208,6 +209,7 @@ def test_a_conclusion_counts_every_verdict_and_is_read_again():
     *lines, last = str(verdicts.conclude("O2", given, "both ways were asked")).splitlines()
     assert lines == list(map(str, given))
     assert last == "O2, 2 verdicts (1 HOLDS, 1 REVERSED): both ways were asked"
+    assert verdicts.conclude("O2", given[:1], "so").line == "O2, 1 verdict (1 HOLDS): so"
     assert verdicts.conclusion(last) == ("O2", last)
     assert verdicts.conclusion(lines[0]) is None
     assert verdicts.parse(last) is None
