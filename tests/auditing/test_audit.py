@@ -86,7 +86,9 @@ def test_one_column_is_the_score_of_class_1():
     for given, kind in ((100 * probs, "percent"), (probs.log(), "logprobs")):
         assert values(calibkit.audit(given[:, 1], labels, kind=kind)) == pytest.approx(both)
     certain, rounded = (probs[:, 1].index_fill(0, torch.tensor([0]), top) for top in (1, 1 + 1e-7))
-    assert values(calibkit.audit(rounded, labels)) == values(calibkit.audit(certain, labels))
+    assert values(calibkit.audit(probs=rounded, labels=labels)) == values(
+        calibkit.audit(probs=certain, labels=labels)
+    )
     named = calibkit.audit(pd.DataFrame({"risk": probs[:, 1].numpy()}), labels, kind="auto")
     assert named.class_names == ("0", "1")
 
