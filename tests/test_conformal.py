@@ -7,7 +7,7 @@ import pytest
 import torch
 from mapie.classification import SplitConformalClassifier
 from scipy import stats
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
 
 from calibkit import conformal
 from calibkit.lab import data
@@ -15,23 +15,6 @@ from tests import refusals
 
 ALPHA = 0.1
 GENERATOR = torch.Generator().manual_seed(0)
-
-
-class Stated(ClassifierMixin, BaseEstimator):
-    """A classifier whose inputs are its probabilities."""
-
-    def __init__(self, classes=10):
-        self.classes = classes
-        self.classes_ = np.arange(classes)
-
-    def fit(self, X, y):
-        return self
-
-    def predict_proba(self, X):
-        return X
-
-    def predict(self, X):
-        return X.argmax(axis=1)
 
 
 @pytest.fixture(scope="module")
@@ -56,9 +39,11 @@ def test_the_quantile_is_the_place_that_a_loop_finds(n, alpha):
 @pytest.mark.parametrize("n", [50, 999, 1000, 1503])
 def test_sets_of_the_simplest_score_are_those_of_mapie(known, n):
     drawn, probs = known
-    given = SplitConformalClassifier(Stated(), confidence_level=0.9, conformity_score="lac")
-    given.conformalize(probs[:n].numpy(), drawn.labels[:n].numpy())
-    _, theirs = given.predict_set(probs[n:].numpy())
+    stated = LogisticRegression()  # whose inputs are logarithms of its probabilities
+    stated.classes_, stated.coef_, stated.intercept_ = np.arange(10), np.eye(10), np.zeros(10)
+    given = SplitConformalClassifier(stated, confidence_level=0.9, conformity_score="lac")
+    given.conformalize(probs[:n].log().numpy(), drawn.labels[:n].numpy())
+    _, theirs = given.predict_set(probs[n:].log().numpy())
     threshold = conformal.conformal_quantile(1 - probs[range(n), drawn.labels[:n]], ALPHA)
     assert np.array_equal((1 - probs[n:] <= threshold).numpy(), theirs[:, :, 0])
 

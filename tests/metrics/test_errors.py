@@ -1,4 +1,3 @@
-import itertools
 import math
 
 import numpy as np
@@ -9,24 +8,6 @@ from calibkit import metrics
 from tests.metrics import reference
 
 CASES = reference.cases()
-
-
-@pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("binning", ["width", "mass"])
-@pytest.mark.parametrize("closed", ["right", "left"])
-def test_ece_against_a_loop(name, binning, closed):
-    probs, labels = CASES[name]
-    confidence, hits = reference.top_loop(probs, labels)
-    for bins, norm in itertools.product((1, 10, 15), ("l1", "l2", "max")):
-        options = {"bins": bins, "norm": norm, "binning": binning, "closed": closed}
-        expected = reference.ece_loop(confidence, hits, **options)
-        found = metrics.ece(probs, labels, **options)
-        assert type(found) is float
-        assert found == pytest.approx(expected, abs=1e-12), options
-        if norm == "max" and binning == "width":
-            assert metrics.mce(probs, labels, bins=bins, closed=closed) == found
-        if (norm, binning, closed) == ("l1", "mass", "right"):
-            assert metrics.ada_ece(probs, labels, bins=bins) == found
 
 
 def test_overconfidence_error_and_signed_gap_against_a_loop():

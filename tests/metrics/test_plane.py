@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import torch
 from scipy import stats
 
 from calibkit.metrics import plane
@@ -15,18 +14,6 @@ def test_a_nearest_neighbour_claims_all_that_it_loses():
     assert found.value == pytest.approx(1)
     assert found.low == pytest.approx(1)
     assert found.high == pytest.approx(1)
-
-
-def test_the_accuracy_under_label_noise_is_that_of_drawn_labels():
-    generator = torch.Generator().manual_seed(0)
-    n, classes, noise, accuracy = 200_000, 10, 0.3, 0.8
-    labels = torch.randint(classes, (n,), generator=generator)
-    wrong = torch.rand(n, generator=generator) > accuracy
-    said = torch.where(wrong, (labels + 1) % classes, labels)
-    drawn = torch.rand(n, generator=generator) < noise
-    noisy = torch.where(drawn, torch.randint(classes, (n,), generator=generator), labels)
-    measured = (said == noisy).double().mean().item()
-    assert plane.same_labels_accuracy(accuracy, noise, classes) == pytest.approx(measured, abs=4e-3)
 
 
 def test_the_ends_are_slopes_whose_t_statistic_is_the_quantile():

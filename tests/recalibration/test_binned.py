@@ -20,22 +20,6 @@ def test_histogram_bins_are_closed_on_the_right():
     assert judged.tolist() == pytest.approx([0, 1 / 2, 1 / 2, 2 / 3, 2 / 3, 2 / 3])
 
 
-def test_histogram_binning_against_a_loop():
-    logits, labels = scored(3000, 4)
-    fresh, _ = scored(200, 4, seed=8)
-    p, q = logits.softmax(1).numpy(), fresh.softmax(1).numpy()
-    expected = np.zeros_like(q)
-    for k in range(4):
-        for b in range(10):
-            low, high = b / 10, (b + 1) / 10
-            inside = (p[:, k] > low) & (p[:, k] <= high)
-            value = (labels.numpy()[inside] == k).mean() if inside.any() else (low + high) / 2
-            expected[(q[:, k] > low) & (q[:, k] <= high), k] = value
-    expected /= expected.sum(1, keepdims=True)
-    ours = HistogramBinning(bins=10).fit(logits, labels).probs(fresh)
-    np.testing.assert_allclose(ours, expected, atol=1e-12)
-
-
 @pytest.mark.parametrize("classes", [2, 4])
 def test_isotonic_agrees_with_scikit_learn(classes):
     logits, labels = scored(1000, classes)

@@ -16,13 +16,6 @@ def known(seed=0):
     return answers.learned(0.4, 0.0, seed, sentences=600, steps=30)
 
 
-def test_every_sentence_of_the_text_is_read():
-    told = facts.text(facts.world(), 400)
-    found = hallucination.read(told.words)
-    assert torch.equal(found.question, told.question)
-    assert torch.equal(found.place, facts.PLACE_OF[told.said])
-
-
 def test_the_exact_reader_invents_as_much_as_it_must():
     """One who speaks by the law and the posterior invents 23 / 24 of the missing mass."""
     surplus, slack = [], []

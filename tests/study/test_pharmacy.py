@@ -1,4 +1,4 @@
-"""The models of lesson 19 and what their decisions cost."""
+"""What the models of lesson 19 see, their refinement, and the ways to train them."""
 
 import pytest
 import torch
@@ -6,18 +6,8 @@ from study import tablets
 
 from calibkit.course.experiments import pharmacy
 from calibkit.course.scale import budget
-from calibkit.lab import sweep
 
 SIZE = budget("smoke")
-
-
-@pytest.fixture(scope="module")
-def trained():
-    def recipe(sees, seed):
-        return pharmacy.trial(SIZE, seed, sees)
-
-    grid = {"sees": ["whole image", "left half"], "seed": [0]}
-    return sweep.run(recipe, grid, device="cpu", progress=False).outcomes
 
 
 def rows(seed=0, n=500, steep=2.0):
@@ -35,23 +25,6 @@ def test_the_half_image_is_blank_on_its_right_and_keeps_truth_and_labels():
     assert test.inputs[..., 4:].any()
     assert torch.equal(seen.posterior, test.posterior)
     assert torch.equal(seen.labels, test.labels)
-
-
-def test_the_four_models(trained):
-    whole, half = trained
-    four, known = pharmacy.four(whole, half), pharmacy.truth(whole)
-    assert list(four) == list("ABCD")
-    assert {rows.shape for rows in four.values()} == {known.shape}
-    assert four["C"].unique(dim=0).shape[0] == 1
-    logits = whole.predictions["test"].logits.double()
-    assert torch.allclose(four["D"], pharmacy.event((logits / 8).softmax(dim=1)))
-    for ratio in (1, 20):
-        least = pharmacy.cost(known, known, ratio)
-        for one in four.values():
-            assert pharmacy.cost(one, known, ratio) >= least
-            assert pharmacy.regret(one, known, ratio) == pytest.approx(
-                pharmacy.cost(one, known, ratio) - least
-            )
 
 
 def test_the_refinement_of_the_posterior_is_its_own_variance_and_that_of_a_constant_the_largest():

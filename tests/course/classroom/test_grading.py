@@ -105,15 +105,6 @@ def my_noise_matrix(p):
     while True:
         print("x" * 10**6)
 """
-SWALLOWED = """
-def my_noise_matrix(p):
-    for harm in (os.remove, os.rmdir, lambda path: open(path, "w")):
-        try:
-            harm({path!r})
-        except OSError:
-            pass
-    return torch.diag(1 - p) + p[:, None] * p / p.sum()
-"""
 
 
 def test_right_wrong_and_hostile_in_processes_of_their_own(tmp_path, monkeypatch):
@@ -124,13 +115,12 @@ def test_right_wrong_and_hostile_in_processes_of_their_own(tmp_path, monkeypatch
     path = str(ours) if WALLS else "/nowhere/precious.txt"
     answers = {name: ANSWERS[name] for name in ("right", "wrong")}
     answers["hostile"] = HOSTILE.format(harm=f"os.remove({path!r})")
-    answers["swallowed"] = SWALLOWED.format(path=path) + CALL
     for name, answer in answers.items():
         write(tmp_path / "class" / f"{name}.ipynb", IMPORTS, answer)
     trust = [] if WALLS else ["--trust"]
     assert __main__.main(["grade", str(tmp_path / "class"), "--out", str(out), *trust]) == 0
     table = pd.read_csv(out, keep_default_na=False).set_index("student")
-    assert dict(table.total) == {"hostile": 0, "right": 1, "swallowed": 1, "wrong": 0}
+    assert dict(table.total) == {"hostile": 0, "right": 1, "wrong": 0}
     assert "had not ended" in table.message["hostile"]
     assert ours.read_text(encoding="utf-8") == "precious"
 

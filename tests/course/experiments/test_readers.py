@@ -60,7 +60,12 @@ def test_the_exact_reader_of_noise_is_bayes_rule_over_the_clean_digits():
     torch.testing.assert_close(shifted.exact(images, 0.7), rows, atol=1e-4, rtol=1e-3)
     still, same = shifted.draw(6, 3, 0.0)
     assert torch.equal(labels, same)
-    torch.testing.assert_close((images - still) / 0.7, (shifted.draw(6, 3)[0] - still) / 0.4)
+    place = (still[:, None] == digits).flatten(2).all(dim=2).int().argmax(dim=1)
+    assert torch.equal(digits[place], still)
+    assert torch.equal(owner[place], labels)
+    pattern = (images - still) / 0.7
+    torch.testing.assert_close(pattern, (shifted.draw(6, 3)[0] - still) / 0.4)
+    assert pattern.std() == pytest.approx(1, abs=0.15)
     assert shifted.familiar(300, 0).labels.unique().tolist() == list(range(8))
 
 

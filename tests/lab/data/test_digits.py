@@ -48,10 +48,6 @@ def test_the_posterior_is_calibrated_and_its_mean_is_the_bayes_accuracy():
     error = math.sqrt(float((claimed * (1 - claimed)).mean()) / len(drawn))
     assert abs(float(hits.mean() - claimed.mean())) < 4 * error
     assert metrics.true_calibration_error(drawn.posterior, drawn.posterior) == 0
-    for k in range(10):  # every class's own column as well
-        column = drawn.posterior[:, k]
-        error = math.sqrt(float((column * (1 - column)).mean()) / len(drawn))
-        assert abs(float((drawn.labels == k).double().mean() - column.mean())) < 4.5 * error
 
 
 @pytest.mark.parametrize("made", [data.noisy_digits, data.clusters, data.notes])

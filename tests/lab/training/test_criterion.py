@@ -8,6 +8,7 @@ from torch.nn import functional
 
 from calibkit import losses
 from calibkit.lab.training.stacking import criterion
+from tests import test_losses
 
 LOGITS = torch.randn(4, 8, 10, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
 LABELS = torch.arange(32).reshape(4, 8) % 10
@@ -27,23 +28,15 @@ def looking(logits, target):
     return losses.brier(logits, target) * (2 if wrong.any() else 1)
 
 
-LOSSES = {
+LOSSES = test_losses.LOSSES | {
     "torch's": functional.cross_entropy,
     "torch's smoothing": functools.partial(functional.cross_entropy, label_smoothing=0.1),
     "torch's weights": functools.partial(functional.cross_entropy, weight=UNEVEN),
     "a module": torch.nn.CrossEntropyLoss(),
-    "cross-entropy": losses.cross_entropy,
-    "smoothing": functools.partial(losses.label_smoothing, alpha=0.1),
-    "penalty": losses.confidence_penalty,
-    "brier": losses.brier,
     "sum": functools.partial(losses.brier, reduction="sum"),
-    "focal": functools.partial(losses.focal, gamma=2.0),
     "class weights": functools.partial(losses.focal, gamma=2.0, class_weights=UNEVEN),
     "a gamma per sample": functools.partial(losses.focal, gamma=torch.arange(8.0)),
-    "flsd": losses.flsd,
-    "dual": functools.partial(losses.dual_focal, gamma=2.0),
     "scheduled": losses.ScheduledFocal(),
-    "mmce": losses.mmce,
     "unregistered": unregistered,
     "looking": looking,
 }
