@@ -87,17 +87,12 @@ class Visit:
 
 
 @contextmanager
-def watched(
-    browser, *, home: str = "file:", width: int = 1280, height: int = 1000, motion: bool = False
-) -> Iterator[tuple]:
-    """A new page, and the list of errors and of requests that leave `home`.
-
-    motion: whether the reader likes films; one who does not gets them frame by frame.
-    """
+def watched(browser, *, home="file:", width: int = 1280, height: int = 1000) -> Iterator[tuple]:
+    """A new page, which wants no films, and the list of errors and requests that leave `home`."""
     context = browser.new_context(
         viewport={"width": width, "height": height},
         offline=home.startswith("file:"),
-        reduced_motion="no-preference" if motion else "reduce",
+        reduced_motion="reduce",
     )
     page, seen = context.new_page(), []
     allowed = (home, "data:", "blob:", "about:", home.replace("http", "ws", 1))

@@ -2,7 +2,6 @@
 
 import io
 import re
-import shutil
 import subprocess
 import zipfile
 from urllib.parse import urlsplit
@@ -10,8 +9,6 @@ from urllib.parse import urlsplit
 import pytest
 
 from calibkit.course import checkout, open_pages
-
-ROWS = "label,p_cat,p_dog\n" + "dog,0.08,0.92\ncat,0.71,0.29\ncat,0.20,0.80\n" * 60
 
 
 @pytest.fixture(scope="module")
@@ -39,24 +36,3 @@ def test_from_the_zip_the_readme_leads_to_pages_that_lead_to_each_other(visit, z
             page.get_by_role("navigation").get_by_role("link", name=words, exact=True).click()
             page.wait_for_url((path.parent / name).as_uri())
             assert page.get_by_role("heading", level=1).first.is_visible()
-
-
-def test_a_network_is_trained_and_a_file_audited(visit, tmp_path):
-    alone = shutil.copytree(open_pages.folder(), tmp_path / "My Downloads – calibkit")
-    page = visit(alone / "playground.html")
-    page.locator("#train").click()
-    last = page.locator("#epoch").inner_text().split()[-1]
-    page.locator("#epoch", has_text=f"epoch {last} of {last}").wait_for(timeout=60_000)
-    assert "Over-confident" in page.locator("#verdict").inner_text()
-    page.get_by_role("link", name="Audit").click()
-    mine = tmp_path / "mine.csv"
-    mine.write_text(ROWS, encoding="utf-8")
-    page.locator("#file").set_input_files(mine)
-    page.locator("#download:enabled").wait_for(timeout=60_000)
-    assert "mine" in page.locator("#title").inner_text()
-    page.get_by_role("link", name="Lesson 00").click()
-    page.locator("details.cell-part:has(.calibkit-explorer) > summary").first.click()
-    slider = page.locator(".calibkit-explorer input[type=range]").first
-    before = page.locator(".calibkit-explorer .readout").first.inner_text()
-    slider.press("ArrowRight")
-    assert page.locator(".calibkit-explorer .readout").first.inner_text() != before

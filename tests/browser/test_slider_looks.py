@@ -5,12 +5,18 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from calibkit.course import execution
-from calibkit.course.explorers import Explorer, Slider
 from tests.browser import axe
 from tests.browser.drive import HANDLE, watched
 from tests.browser.lab import open_notebook, restart_and_run_all, set_up
-from tests.browser.test_breakage import HEAD, frame
 
+HEAD = """\
+from calibkit.course.explorers import Explorer, Frame, Slider
+from calibkit.pictures import svg
+def frame(n):
+    dot = svg.tag("circle", cx=10 * n, cy=50, r=5)
+    return Frame((svg.picture(200, 100, dot),), f"the dot is at {n}")
+explorer = Explorer(frame, Slider("place", [1, 2, 3]), description="A dot that moves.")
+"""
 OUTLINE = "node => [getComputedStyle(node).outlineStyle, getComputedStyle(node).outlineWidth]"
 CLEAR = """node => node.getBoundingClientRect().top
   - 3 - parseFloat(getComputedStyle(node).outlineOffset)
@@ -19,8 +25,11 @@ CLEAR = """node => node.getBoundingClientRect().top
 
 @pytest.mark.parametrize("theme", ["Light", "Dark"])
 def test_words_are_legible_and_focus_is_seen_in_both_themes(browser, lab, accessible, theme):
-    page = Explorer(frame, Slider("place", [1, 2, 3]), description="A dot that moves.").html()
-    output = new_output("execute_result", {"text/html": page}, execution_count=2)
+    space = {}
+    exec(HEAD, space)
+    output = new_output(
+        "execute_result", {"text/html": space["explorer"].html()}, execution_count=2
+    )
     cells = [new_code_cell(HEAD), new_code_cell("explorer", outputs=[output], execution_count=2)]
     notebook = new_notebook(cells=cells, metadata={"kernelspec": execution.KERNEL})
     nbformat.write(notebook, lab.folder / "face.ipynb")  # executed, and never trusted
