@@ -317,9 +317,6 @@ def test_certainty_is_free_of_loss_and_gradient(gamma):
         (grad,) = torch.autograd.grad(value, logits)
         assert value.item() == pytest.approx(0, abs=1e-30)
         assert torch.equal(grad, torch.zeros(1, 3))
-    wrong = losses.focal(logits, torch.tensor([2]), gamma=gamma)
-    assert wrong.item() == 2e4
-    assert torch.autograd.grad(wrong, logits)[0].tolist() == [[1.0, 0.0, -1.0]]
 
 
 def test_compiles_whole():
@@ -567,7 +564,7 @@ test_bad_settings = refusals.table("""
 """)
 
 
-SIZES = [1e30, torch.finfo(torch.float32).max]
+SIZES = [2e4, 1e30, torch.finfo(torch.float32).max]
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -20,14 +20,14 @@ def test_the_least_sure_are_taken_in_the_order_of_the_data():
     assert MaxEntropy(share=0.3).choose(saturated).tolist() == [1]
 
 
-class Counting:
-    """Cross-entropy that remembers how many samples each call saw."""
+class Noting:
+    """Cross-entropy that notes the labels of each call, sorted."""
 
     def __init__(self):
-        self.sizes = []
+        self.seen = []
 
     def __call__(self, logits, labels):
-        self.sizes.append(len(labels))
+        self.seen.append(sorted(labels.tolist()))
         return nn.functional.cross_entropy(logits, labels)
 
 
@@ -37,9 +37,9 @@ def fit(**settings):
 
 
 def test_a_training_takes_all_and_then_the_share():
-    loss, select = Counting(), MaxEntropy(0.2, warmup=2)
+    loss, select = Noting(), MaxEntropy(0.2, warmup=2)
     run = fit(loss=loss, select=select, batch_size=50, gradients=True)
-    assert loss.sizes == [50, 50, 50, 50, 20, 20]
+    assert list(map(len, loss.seen)) == [50, 50, 50, 50, 20, 20]
     assert run.gradients.isnan().tolist() == [[False, False]] * 2 + [[False, True]] * 2
     assert select.trained_on(100, epochs=4) == 240
     assert [select.due(epoch) for epoch in range(4)] == [False, False, True, True]
@@ -49,30 +49,19 @@ def test_a_training_takes_all_and_then_the_share():
 
 
 def test_a_target_model_may_choose_and_is_not_changed():
-    target = fit().model
+    target, loss = fit().model, Noting()
     before = [p.clone() for p in target.parameters()]
-    seen = []
-
-    def loss(logits, labels):
-        seen.append(sorted(labels.tolist()))
-        return nn.functional.cross_entropy(logits, labels)
-
     fit(loss=loss, select=MaxEntropy(0.3, target=target))
     chosen = MaxEntropy(0.3).choose(training.predict(target, TRAIN).logits)
-    assert seen == [sorted(TRAIN.labels[chosen].tolist())] * 4  # the target never changes its mind
+    assert loss.seen == [sorted(TRAIN.labels[chosen].tolist())] * 4  # it never changes its mind
     assert all(torch.equal(a, b) for a, b in zip(before, target.parameters(), strict=True))
 
 
 def test_a_target_of_some_epochs_chooses_by_its_own_epoch_and_then_by_its_last():
-    target, seen = torch.randn(3, 100, 10, generator=torch.Generator().manual_seed(0)), []
-
-    def loss(logits, labels):
-        seen.append(sorted(labels.tolist()))
-        return nn.functional.cross_entropy(logits, labels)
-
+    target, loss = torch.randn(3, 100, 10, generator=torch.Generator().manual_seed(0)), Noting()
     fit(loss=loss, select=MaxEntropy(0.3, target=target), epochs=4)
     chosen = [MaxEntropy(0.3).choose(target[min(epoch, 2)]) for epoch in range(4)]
-    assert seen == [sorted(TRAIN.labels[one].tolist()) for one in chosen]
+    assert loss.seen == [sorted(TRAIN.labels[one].tolist()) for one in chosen]
 
 
 def test_the_largest_loss_is_taken_and_needs_the_labels():

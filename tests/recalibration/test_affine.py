@@ -33,14 +33,6 @@ def biased(n=4000, classes=4, seed=0):
     return z, labels, weight, bias
 
 
-def test_vector_scaling_recovers_a_known_map():
-    z, labels, weight, bias = biased(20_000)
-    scaler = VectorScaler().fit(z, labels)
-    assert torch.allclose(scaler.weight, weight, atol=0.08)
-    assert torch.allclose(scaler.bias, bias, atol=0.08)
-    assert scaler.bias.mean().abs() < 1e-12
-
-
 def test_a_bias_corrected_temperature_recovers_a_known_map():
     z, _, _, bias = biased(20_000)
     g = torch.Generator().manual_seed(1)
@@ -51,7 +43,10 @@ def test_a_bias_corrected_temperature_recovers_a_known_map():
     assert scaler.bias.mean().abs() < 1e-12
 
 
-@pytest.mark.parametrize("scaler", [VectorScaler(), MatrixScaler(), MatrixScaler(off_diagonal=1)])
+@pytest.mark.parametrize("scaler", [
+    VectorScaler(), MatrixScaler(), MatrixScaler(off_diagonal=1), MatrixScaler(intercept=0.2),
+    MatrixScaler(off_diagonal=0.3, intercept=0.2),
+])  # fmt: skip
 def test_linear_scalers_are_stationary_and_beat_one_temperature(scaler):
     z, labels, *_ = biased()
     z = z * 20  # poorly scaled logits must not stop the search early
@@ -62,27 +57,12 @@ def test_linear_scalers_are_stationary_and_beat_one_temperature(scaler):
     weight, bias = scaler.weight.clone().requires_grad_(), scaler.bias.clone().requires_grad_()
     mapped = z * weight + bias if weight.ndim == 1 else z @ weight.T + bias
     loss = cross_entropy(mapped, labels)
-    if getattr(scaler, "off_diagonal", 0):
-        loss = loss + (weight - weight.diag().diag()).square().sum() / 12
+    if isinstance(scaler, MatrixScaler):  # penalties are means over their entries
+        off = (weight - weight.diag().diag()).square().sum() / 12
+        loss = loss + scaler.off_diagonal * off + scaler.intercept * bias.square().mean()
+    assert weight.ndim == 2 or scaler.bias.mean().abs() < 1e-12
     gradients = torch.autograd.grad(loss, [weight, bias])
     assert max(g.abs().max().item() for g in gradients) < 1e-5
-
-
-def test_penalties_are_means_over_their_entries():
-    z, labels, *_ = biased(1500, 3)
-    for a, b in [(0.3, 0.0), (0.0, 0.2), (0.3, 0.2)]:
-        scaler = MatrixScaler(off_diagonal=a, intercept=b).fit(z, labels)
-
-        def loss(weight, bias, a=a, b=b):
-            off = [weight[i, j] ** 2 for i in range(3) for j in range(3) if i != j]
-            fit = cross_entropy(z @ weight.T + bias, labels)
-            return fit + a * sum(off) / 6 + b * (bias**2).mean()
-
-        best = loss(scaler.weight, scaler.bias)
-        for seed in range(5):
-            g = torch.Generator().manual_seed(seed)
-            move = torch.randn(4, 3, generator=g, dtype=torch.float64) * 1e-3
-            assert loss(scaler.weight + move[:3], scaler.bias + move[3]) >= best - 1e-12
 
 
 @pytest.mark.parametrize("scaler", [BiasCorrectedTemperature, VectorScaler, MatrixScaler])
