@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from calibkit.course import verdicts
+from tests import refusals
 
 
 def word(differences, **options):
@@ -13,6 +14,7 @@ def word(differences, **options):
 
 UP, DOWN, BOTH = [1.0, 1.1, 0.9], [-1.0, -1.1, -0.9], [-1.0, 1.1, 0.2]
 SHARE = [0.36, 0.37, 0.38]
+ECE_RISES = verdicts.judge("O2", "ECE rises", [0.1, 0.11, 0.12])
 
 
 @pytest.mark.parametrize(("values", "options", "expected"), [
@@ -79,8 +81,6 @@ def test_values_of_a_grid_carry_half_a_step():
     assert (one.word, one.low, one.high) == ("HOLDS", -0.05, 0.05)
     assert word([0.9 - 1] * 3, step=0.1, **near) == "INCONCLUSIVE"
     assert word([0.5 - 1] * 3, step=0.1, **near) == "REVERSED"
-    with pytest.raises(ValueError, match="step must lie"):
-        word(UP, step=-0.1)
 
 
 def test_what_holds_of_the_control_too_is_not_specific():
@@ -95,8 +95,6 @@ def test_what_holds_of_the_control_too_is_not_specific():
 
 def test_one_margin_for_each_kind_of_claim():
     assert word([0.05, 0.06, 0.04], expect="within", margin="temperature") == "HOLDS"
-    with pytest.raises(ValueError, match=r"margin must be one of .*'temperature'"):
-        word(UP, margin="T")
 
 
 @pytest.mark.parametrize(("hits", "cases"), [(0, 5), (30, 30), (7, 20)])
@@ -114,8 +112,6 @@ def test_a_share_is_judged_by_its_level():
     for hits, expected in ((30, "HOLDS"), (3, "NOT MET"), (20, "INCONCLUSIVE")):
         assert verdicts.judge_share("X", "s", hits, 30, than=0.7).word == expected
     assert verdicts.judge_share("X", "s", 0, 50, than=0.6, expect="below").word == "HOLDS"
-    with pytest.raises(ValueError, match="hits must be in"):
-        verdicts.judge_share("X", "s", 31, 30, than=0.7)
 
 
 def test_below_mirrors_above():
@@ -182,23 +178,26 @@ def test_other_lines_are_no_verdicts(line):
     assert verdicts.parse(line) is None
 
 
-@pytest.mark.parametrize(("differences", "options", "names"), [
-    ([1.0], {}, "differences"),
-    ([], {}, "differences"),
-    ([[1.0, 2.0]], {}, "differences"),
-    ([1.0, float("nan")], {}, "differences"),
-    ([1.0, 2.0], {"expect": "up"}, "expect"),
-    ([1.0, 2.0], {"expect": "within"}, "margin"),
-    ([1.0, 2.0], {"margin": -1}, "margin"),
-    ([1.0, 2.0], {"margin": float("inf")}, "margin"),
-    ([1.0, 2.0], {"margin": 0.1, "than": 0.5}, "margin must be 0 beside than .* got 0.1"),
-    ([1.0, 2.0], {"than": float("nan")}, "than"),
-    ([1.0, 2.0], {"than": float("-inf")}, "than"),
-    ([1.0, 2.0], {"level": 95}, "level"),
-])  # fmt: skip
-def test_wrong_arguments_are_refused_by_name(differences, options, names):
-    with pytest.raises(ValueError, match=f"^{names}"):
-        word(differences, **options)
+test_wrong_arguments_are_refused_by_name = refusals.table("""
+    word([1.0]) -> ValueError: differences
+    word([]) -> ValueError: differences
+    word([[1.0, 2.0]]) -> ValueError: differences
+    word([1.0, np.nan]) -> ValueError: differences
+    word(UP, expect="up") -> ValueError: expect
+    word(UP, expect="within") -> ValueError: margin
+    word(UP, margin=-1) -> ValueError: margin
+    word(UP, margin=np.inf) -> ValueError: margin
+    word(UP, margin="T") -> ValueError: margin must be one of 'ECE', 'gap', 'accuracy', 'Brier',
+    word(UP, margin=0.1, than=0.5) -> ValueError: margin must be 0 beside than for expect='above'
+    word(UP, than=np.nan) -> ValueError: than
+    word(UP, than=-np.inf) -> ValueError: than
+    word(UP, level=95) -> ValueError: level
+    word(UP, step=-0.1) -> ValueError: step must lie
+    verdicts.judge_share("X", "s", 31, 30, than=0.7) -> ValueError: hits must be in
+    verdicts.conclude("O3", [ECE_RISES], "so") -> ValueError: ...verdicts on O3, got ['O2']
+    verdicts.conclude("O2", [ECE_RISES], "a\\nb") -> ValueError: ...one line
+    verdicts.conclude("O2", [ECE_RISES], "") -> ValueError: ...one line
+""")
 
 
 def test_a_conclusion_counts_every_verdict_and_is_read_again():
@@ -213,14 +212,3 @@ def test_a_conclusion_counts_every_verdict_and_is_read_again():
     assert verdicts.conclusion(last) == ("O2", last)
     assert verdicts.conclusion(lines[0]) is None
     assert verdicts.parse(last) is None
-
-
-@pytest.mark.parametrize(("claim", "words", "message"), [
-    ("O3", "so", r"verdicts on O3, got \['O2'\]"),
-    ("O2", "a\nb", "one line"),
-    ("O2", "", "one line"),
-])  # fmt: skip
-def test_a_conclusion_is_on_one_claim_and_one_line(claim, words, message):
-    one = verdicts.judge("O2", "ECE rises", [0.1, 0.11, 0.12])
-    with pytest.raises(ValueError, match=message):
-        verdicts.conclude(claim, [one], words)

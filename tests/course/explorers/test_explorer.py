@@ -6,17 +6,12 @@ import re
 import zlib
 
 import ipywidgets
-import pytest
 from bs4 import BeautifulSoup
 
 from calibkit import metrics
-from calibkit.course.explorers import (
-    Explorer,
-    Frame,
-    Slider,
-    pooled,
-)
+from calibkit.course.explorers import Explorer, Frame, Slider, pooled  # noqa: F401 - the table
 from calibkit.course.explorers.explorer import WIDGET_MIME, refreshed
+from tests import refusals
 
 
 def square(n):
@@ -116,29 +111,16 @@ def test_jupyter_is_offered_the_widget_the_page_and_words():
     assert bundle["text/plain"] == "n: 2. 2 squared is 4 < 5"
 
 
-@pytest.mark.parametrize(
-    ("values", "options", "names"),
-    [([], {}, "values of 'n'"), ([1], {}, "values of 'n'"), ([1, 2], {"start": 5}, "start")],
-)
-def test_wrong_sliders_are_refused_by_name(values, options, names):
-    with pytest.raises(ValueError, match=names):
-        Slider("n", values, **options)
+FIVE, SIX = (metrics.reliability([[0.9, 0.1]], [0], bins=bins) for bins in (5, 6))
 
-
-def test_an_explorer_takes_one_or_two_sliders_and_nothing_else():
-    slider = Slider("n", [1, 2])
-    for wrong in ((), (slider,) * 3):
-        with pytest.raises(ValueError, match="sliders must be 1 or 2"):
-            Explorer(square, *wrong, description="d")
-    with pytest.raises(TypeError, match="Slider"):
-        Explorer(square, [1, 2], description="d")
-    with pytest.raises(ZeroDivisionError):  # what cannot be drawn fails at once
-        Explorer(lambda n: Frame((), f"{1 / (2 - n)}"), slider, description="d")
-
-
-def test_only_diagrams_over_equal_bins_are_pooled():
-    five, six = (metrics.reliability([[0.9, 0.1]], [0], bins=bins) for bins in (5, 6))
-    with pytest.raises(ValueError, match="edges must be the same"):
-        pooled([five, six])
-    with pytest.raises(ValueError, match="at least 1"):
-        pooled([])
+test_refused_by_name = refusals.table("""
+    Slider("n", []) -> ValueError: values of 'n' must hold at least 2 positions
+    Slider("n", [1]) -> ValueError: values of 'n' must hold at least 2 positions
+    Slider("n", [1, 2], start=5) -> ValueError: start must be one of 1, 2
+    Explorer(square, description="d") -> ValueError: sliders must be 1 or 2
+    Explorer(square, *[Slider("n", [1, 2])] * 3, description="d") -> ValueError: sliders must be 1
+    Explorer(square, [1, 2], description="d") -> TypeError: sliders must be Slider(label, values)
+    Explorer(lambda n: 1 / 0, Slider("n", [1, 2]), description="d") -> ZeroDivisionError
+    pooled([FIVE, SIX]) -> ValueError: edges must be the same
+    pooled([]) -> ValueError: diagrams must hold at least 1
+""")

@@ -12,6 +12,7 @@ from calibkit.course import explorers
 from calibkit.course.explorers import digits
 from calibkit.course.explorers import next_word as drawn
 from calibkit.pictures import palette
+from tests import refusals
 from tests.pictures import reading
 from tests.pictures.checks import (
     ALONG_KEYS,
@@ -410,32 +411,29 @@ LONG = palette.ACCURACY.named("accuracy on the clean labels")
 SPREAD = {"x_range": (0, 1), "x_label": "", "title": "", "readout": ""}
 
 
-@pytest.mark.parametrize(("draw", "names"), [
-    (lambda: along(0.3), "at must be one of"),
-    (lambda: along(runs={}), "lines must be 1 to 4"),
-    (lambda: along(runs={palette.group(i, "x"): [[0] * 4] for i in range(5)}), "lines must be"),
-    (lambda: along(runs={A: [[0.5, 0.5]]}), r"lines\['model A'\] must be \(seeds, 4\)"),
-    (lambda: along(runs={A: [0.5] * 4}), r"lines\['model A'\] must be"),
-    (lambda: along(runs={LONG: [[0.5] * 4]}), "at most 24 letters, got 'accuracy on the clean"),
-    (lambda: explorers.squares_frame({A: 0.9}, 1, X, LINES, **LABELS), "sum to 1"),
-    (lambda: costs(7), "at must be one of"),
-    (lambda: costs(5, {}), "1 to 6 named groups, got 0"),
-    (lambda: promise(0.8), "promise must be one of"),
-    (lambda: promise(rows={"old": EXAMPLES[:1] * 5}), "4 images at most, got 5 of 'old'"),
-    (lambda: promise(runs={OLD: [0.5, 0.6]}), "one entry per promise, 3, got 2"),
-    (lambda: blend(1.2), "^share must lie in"),
-    (lambda: cooled(0.0), "^T must lie in"),
-    (lambda: noisier(-0.1), "^noise must lie in"),
-    (lambda: soft(1.5), "^alpha must lie in"),
-    (lambda: explorers.prior_frame(IMAGES[:2], [3], SAID[:2], 10), "true .* 2, got 1"),
-    (lambda: explorers.prior_frame(IMAGES[:2], [3, 3], SAID[:2], 0.5), "^ratio"),
-    (lambda: explorers.labels_frame(IMAGES, [3], [3, 7], SAID[0], 0), "true .* 3, got 1"),
-    (lambda: explorers.labels_frame(IMAGES, [3] * 3, [3] * 3, SAID[0], 1.3), "^rate must"),
-    (lambda: explorers.cooling_frame(COUNTED, CURVES, 7, exact_nll=0.3), "^at must be .*7"),
-    (lambda: explorers.film_frame(FILM, COUNTED, OTHER, 9, exact_nll=0), "^epoch must be .*9"),
-    (lambda: explorers.rivals_frame([COUNTED], ["a"] * 2, readout=""), "titles .* 1, got 2"),
-    (lambda: explorers.spread_frame({}, {}, **SPREAD), "samples must be 1 to 4"),
-])  # fmt: skip
-def test_what_cannot_be_drawn_is_named(draw, names):
-    with pytest.raises(ValueError, match=names):
-        draw()
+test_what_cannot_be_drawn_is_named = refusals.table("""
+    along(0.3) -> ValueError: at must be one of
+    along(runs={}) -> ValueError: lines must be 1 to 4
+    along(runs={palette.group(i, "x"): [[0] * 4] for i in range(5)}) -> ValueError: lines must be
+    along(runs={A: [[0.5, 0.5]]}) -> ValueError: lines['model A'] must be (seeds, 4)
+    along(runs={A: [0.5] * 4}) -> ValueError: lines['model A'] must be
+    along(runs={LONG: [[0.5] * 4]}) -> ValueError: ...at most 24 letters, got 'accuracy on the clean
+    explorers.squares_frame({A: 0.9}, 1, X, LINES, **LABELS) -> ValueError: ...sum to 1
+    costs(7) -> ValueError: at must be one of
+    costs(5, {}) -> ValueError: ...1 to 6 named groups, got 0
+    promise(0.8) -> ValueError: promise must be one of
+    promise(rows={"old": EXAMPLES[:1] * 5}) -> ValueError: ...4 images at most, got 5 of 'old'
+    promise(runs={OLD: [0.5, 0.6]}) -> ValueError: ...one entry per promise, 3, got 2
+    blend(1.2) -> ValueError: share must lie in
+    cooled(0.0) -> ValueError: T must lie in
+    noisier(-0.1) -> ValueError: noise must lie in
+    soft(1.5) -> ValueError: alpha must lie in
+    explorers.prior_frame(IMAGES[:2], [3], SAID[:2], 10) -> ValueError: ...image, 2, got 1
+    explorers.prior_frame(IMAGES[:2], [3, 3], SAID[:2], 0.5) -> ValueError: ratio
+    explorers.labels_frame(IMAGES, [3], [3, 7], SAID[0], 0) -> ValueError: ...image, 3, got 1
+    explorers.labels_frame(IMAGES, [3] * 3, [3] * 3, SAID[0], 1.3) -> ValueError: rate must
+    explorers.cooling_frame(COUNTED, CURVES, 7, exact_nll=0.3) -> ValueError: at must be one of
+    explorers.film_frame(FILM, COUNTED, OTHER, 9, exact_nll=0) -> ValueError: epoch must be one
+    explorers.rivals_frame([COUNTED], ["a"] * 2, readout="") -> ValueError: ...per model, 1, got 2
+    explorers.spread_frame({}, {}, **SPREAD) -> ValueError: samples must be 1 to 4
+""")
