@@ -4,7 +4,6 @@ The heavy packages are lent to the new environment, and pip installs the course 
 network.
 """
 
-import contextlib
 import json
 import re
 import secrets
@@ -17,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.lab import free_port
+from tests.browser.lab import Lab, await_lab, free_port
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "notebooks" / "any_machine.md").read_text(encoding="utf-8")
@@ -41,8 +40,8 @@ class Machine:
     """A folder with the course, a home and a path that hold nothing else: no make."""
 
     def __init__(self, folder: Path):
-        self.folder, self.token = folder / "the course", secrets.token_hex(16)
-        self.port = free_port()
+        self.folder, port = folder / "the course", free_port()
+        self.lab = Lab(f"http://127.0.0.1:{port}", secrets.token_hex(16), self.folder)
         for name in (*TREE, "constraints.txt"):
             copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
             self.folder.mkdir(exist_ok=True)
@@ -54,8 +53,8 @@ class Machine:
         (tools / "python3").symlink_to(Path(sys.base_prefix, "bin", "python3"))
         config = folder / "home" / ".jupyter"
         config.mkdir(parents=True)
-        server = {"port": self.port, "port_retries": 0, "allow_root": True}
-        settings = {"ServerApp": server, "IdentityProvider": {"token": self.token}}
+        server = {"port": port, "port_retries": 0, "allow_root": True}
+        settings = {"ServerApp": server, "IdentityProvider": {"token": self.lab.token}}
         (config / "jupyter_server_config.json").write_text(json.dumps(settings), encoding="utf-8")
         self.environment = {"PATH": str(tools), "HOME": str(folder / "home"), **LENT}
 
@@ -63,36 +62,20 @@ class Machine:
         command = ["bash", "-euo", "pipefail", "-c", steps]
         return subprocess.Popen(command, cwd=self.folder, env=self.environment)
 
-    def ask(self, path: str, **more) -> str:
-        address = f"http://127.0.0.1:{self.port}/{path}"
-        request = urllib.request.Request(
-            address, headers={"Authorization": f"token {self.token}"}, **more
-        )
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            return answer.read().decode()
-
 
 def opens_jupyterlab(machine: Machine, steps: str) -> str:
     """The page that JupyterLab serves at the end of the steps, which then end well."""
-    process = machine.start(steps)
+    process, lab = machine.start(steps), machine.lab
     try:
-        page = _await(machine, process)
-        machine.ask("api/shutdown", method="POST")
+        await_lab(lab, process)
+        opened = f"{lab.home}/lab/tree/notebooks/00_start_here.ipynb?token={lab.token}"
+        with urllib.request.urlopen(opened, timeout=30) as answer:
+            page = answer.read().decode()
+        lab.ask("shutdown", method="POST")
         assert process.wait(60) == 0
     finally:
         process.kill()
     return page
-
-
-def _await(machine: Machine, process: subprocess.Popen) -> str:
-    for _ in range(240):
-        assert process.poll() is None, "the steps ended without JupyterLab"
-        try:
-            return machine.ask("lab/tree/notebooks/00_start_here.ipynb")
-        except OSError:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(0.5)
-    raise AssertionError("JupyterLab did not start")
 
 
 @pytest.mark.slow

@@ -93,7 +93,7 @@ def running(work: Path) -> Iterator[Lab]:
             command, cwd=lab.folder, env=environment(work), stdout=log, stderr=log
         )
         try:
-            _await(lab, server, work / "lab.log")
+            await_lab(lab, server, work / "lab.log")
             yield lab
         finally:
             server.terminate()
@@ -128,7 +128,7 @@ def environment(work: Path) -> dict[str, str]:
     }
 
 
-def _await(lab: Lab, server: subprocess.Popen, log: Path) -> None:
+def await_lab(lab: Lab, server: subprocess.Popen, log: Path | None = None) -> None:
     """Wait until the server answers."""
     for _ in range(240):
         try:
@@ -138,7 +138,8 @@ def _await(lab: Lab, server: subprocess.Popen, log: Path) -> None:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 server.wait(0.5)
                 break
-    raise RuntimeError(f"JupyterLab did not start:\n{log.read_text(encoding='utf-8')[-2000:]}")
+    told = log.read_text(encoding="utf-8")[-2000:] if log else "see above"
+    raise RuntimeError(f"JupyterLab did not start:\n{told}")
 
 
 def at_scale(notebook, scale: str):
