@@ -31,12 +31,3 @@ def test_edges_of_equal_mass_keep_ties_together(bins, dtype):
     index = b.bin_index(values, edges)
     for value in values.unique():
         assert len(index[values == value].unique()) == 1
-
-
-def test_weighted_gap_by_hand():
-    gap = torch.tensor([[0.5, -0.25, float("nan")], [0.0, float("nan"), 1.0]])
-    share = torch.tensor([[0.5, 0.5, 0.0], [0.75, 0.0, 0.25]])
-    assert b.weighted_gap(gap, share, "l1").tolist() == [0.375, 0.25]
-    assert b.weighted_gap(gap, share, "max").tolist() == [0.5, 1.0]
-    expected = [(0.125 + 0.03125) ** 0.5, 0.5]
-    assert b.weighted_gap(gap, share, "l2").tolist() == pytest.approx(expected)

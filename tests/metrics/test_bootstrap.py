@@ -53,18 +53,6 @@ def test_adaptive_bins_are_those_of_the_full_sample():
     assert found.statistic < 0.06, found
 
 
-def test_classwise_draws_are_exact_resamples():
-    probs, labels = reference.problem(60)
-    values = drawn(probs, labels, "classwise_ece", 5, seed=8)
-    generator = np.random.default_rng(8)
-    order = generator.permutation(60).argsort()  # where the sample of each group is
-    weights = generator.multinomial(60, np.full(60, 1 / 60), size=5)
-    for value, weight in zip(values, weights, strict=True):
-        rows = torch.from_numpy(np.repeat(order, weight))
-        expected = metrics.classwise_ece(probs[rows], labels[rows])
-        assert value == pytest.approx(expected, abs=1e-14)
-
-
 def test_groups_have_equal_sizes():
     for n in (1, 4096, 4097, 100_001):
         drawn_groups = intervals.Groups(n, 1, np.random.default_rng(0))
