@@ -57,21 +57,9 @@ def test_true_error_against_a_loop(name, binning):
 
 
 def test_groups_are_judged_one_by_one_and_make_up_the_whole():
-    probs, labels = BY_GROUP
+    probs, labels = CASES["two"]
     errors = metrics.ece_by_group(probs, labels, labels, bins=10)
     assert errors == [metrics.ece(probs[labels == k], labels[labels == k], bins=10) for k in (0, 1)]
     *one, empty = metrics.ece_by_group(probs, labels, torch.zeros_like(labels), count=2)
     assert one == [metrics.ece(probs, labels)]
     assert math.isnan(empty)
-
-
-def _calibrated(n=20_000):
-    """Two classes, one in five samples of class 1, and probabilities that are exactly right."""
-    generator = torch.Generator().manual_seed(0)
-    rare = torch.rand(n, generator=generator) * 0.4
-    rare[: n // 50] = 0.8
-    labels = (torch.rand(n, generator=generator) < rare).long()
-    return torch.stack([1 - rare, rare], dim=1), labels
-
-
-BY_GROUP = _calibrated()

@@ -2,7 +2,6 @@ import math
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score, top_k_accuracy_score
@@ -57,18 +56,3 @@ def test_auroc_agrees_with_scikit_learn(inside, outside):
     truth = np.r_[np.ones(len(inside)), np.zeros(len(outside))]
     found = metrics.auroc(inside, outside)
     assert found == pytest.approx(roc_auc_score(truth, np.r_[inside, outside]), abs=1e-12)
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_risk_of_the_most_confident_against_a_loop(name):
-    probs, labels = CASES[name]
-    confidence, hits = reference.top_loop(probs, labels)
-    coverage, risk = metrics.risk_coverage(probs, labels)
-    assert coverage.tolist() == pytest.approx([(k + 1) / len(hits) for k in range(len(hits))])
-    assert (coverage.dtype, risk.dtype) == (torch.float64, torch.float64)
-    pairs = list(zip(confidence, hits, strict=True))
-    for first in (True, False):  # among equals: hits first, then misses first
-        order = sorted(pairs, key=lambda pair: (-pair[0], pair[1] != first))
-        misses = np.cumsum([not hit for _, hit in order]) / np.arange(1, len(pairs) + 1)
-        bound = risk.numpy() - misses
-        assert (bound if first else -bound).min() > -1e-12
