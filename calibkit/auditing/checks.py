@@ -4,19 +4,45 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from calibkit.auditing import guesses
 from calibkit.auditing.guesses import CLEARLY, LIKELY, of_what
-from calibkit.auditing.names import FEW, RANKS, area, decides, is_number, parts, short, strange
+from calibkit.auditing.names import (
+    FEW,
+    RANKS,
+    SPLITS,
+    area,
+    decides,
+    fractional,
+    is_number,
+    parts,
+    short,
+    strange,
+)
 from calibkit.auditing.questions import Options, Unclear, joined
 from calibkit.auditing.scores import SOME, slices
 
 MANY = 30  # of which all are right
 POINTS = 0.05  # by which another order must be better, beside its standard errors
 ABSENT = 0.2  # of the rows are predicted as classes that no label names
+MOST_RUNS = 20  # that stand one below the other
+TIMES = {
+    "month",
+    "date",
+    "day",
+    "week",
+    "year",
+    "quarter",
+    "time",
+    "visit",
+    "eye",
+    "side",
+    "sample",
+}
 LIKELIER = 5.0  # of the log-likelihood
 
 
@@ -145,8 +171,45 @@ def _long(why: str, n: int, what: str, count: int, file: str, lines: str) -> Unc
     return Unclear(
         f"{why}: the {n} rows are the {what} of {count} samples, no samples. If each is one, say "
         f"--rows-are-samples; else make a row a sample, in Python with these lines:\n"
-        f"  import pandas\n  long = pandas.read_csv({file!r})\n{lines}"
+        f"  import pandas\n  long = {_loaded(file)}\n{lines}"
     )
+
+
+def _loaded(file: str) -> str:
+    """The Python that reads a file."""
+    kind = Path(file).suffix.lower().lstrip(".")
+    more = {"jsonl": ", lines=True", "tsv": ", sep='\\t'"}.get(kind, "")
+    reader = {"json": "json", "jsonl": "json", "parquet": "parquet", "feather": "feather"}
+    return f"pandas.read_{reader.get(kind, 'csv')}({file!r}{more})"
+
+
+def stacked(table, roles, options: Options) -> None:
+    """Ask where samples stand once for each value of a column, as for several models or epochs, or
+    where rows that were trained on stand beside others."""
+    if options.rows_are_samples:
+        return
+    n, used = len(table), (*roles.scores, *roles.label, roles.predicted)
+    flat = [c for c in table.flat(options.left(table, used)) if not fractional(table[c])]
+    counts = {c: table[c].value_counts() for c in flat if table[c].notna().all()}
+    for column, each in counts.items():
+        what = ""
+        if 1 < len(each) <= MOST_RUNS and each.nunique() == 1 and not parts(column) & TIMES:
+            able = [c for c in counts if FEW <= len(counts[c]) < n and counts[c].nunique() == 1]
+            of = next((c for c in able if _crossed(table[c], table[column])), None)
+            what = f"every value of {of!r} has rows for each value of {column!r}" if of else ""
+        words = {str(value).casefold() for value in each.index}
+        if len(words) > 1 and words <= SPLITS and words & {"train", "training"}:
+            what = f"{column!r} parts rows that were trained on from others"
+        if what:
+            file, last = table.file, table[column].tolist()[-1]
+            raise Unclear(
+                f"{what}: one value is audited at a time. If each row is a sample, say "
+                f"--rows-are-samples; else take one, in Python with these lines:\n"
+                f"  import pandas\n  table = {_loaded(file)}\n"
+                f"  table[table[{column!r}] == {last!r}].to_csv('predictions.csv', index=False)",
+                ("each row is a sample", {"rows_are_samples": True}),
+                sure=False,
+            )
 
 
 def _ranks(column: str, values: pd.Series, scores: np.ndarray) -> bool:
@@ -157,6 +220,12 @@ def _ranks(column: str, values: pd.Series, scores: np.ndarray) -> bool:
     means = pd.Series(scores).groupby(values.to_numpy()).mean()
     counts = len(each) > 1 and each.index[0] in (0, 1) and (np.diff(each.index) == 1).all()
     return bool(counts and (np.diff(each) <= 0).all() and (np.diff(means) < 0).all())
+
+
+def _crossed(values: pd.Series, others: pd.Series) -> bool:
+    """Whether all pairs of values occur, equally often."""
+    each = pd.DataFrame({"a": values, "b": others}).value_counts()
+    return each.nunique() == 1 and len(each) == values.nunique() * others.nunique()
 
 
 def _never_twice(values: pd.Series, codes: np.ndarray) -> bool:
@@ -197,7 +266,7 @@ def better_order(
     counts = guesses.first_class(found)
     absence = f", and {absent:.0%} are predicted as classes that no label names" if absent else ""
     ways: list[tuple[str, dict]] = [
-        ("the columns are as they are named", {"columns_as_named": True})
+        ("the names of the columns are right", {"columns_as_named": True})
     ]
     shifted = bool(counts) and found != classes
     if shifted:
@@ -226,34 +295,30 @@ def direction(
     each = scores if kind == "logits" else np.log(inner / (1 - inner))
     odds = float(np.where(labels == 1, 1, -1) @ np.clip(each, -7, 7))
     if z < -LIKELY or (z < LIKELY and odds < -LIKELIER and options.positive is None):
-        why = f"the scores are lower where the label is {positive!r} (AUC {found:.3f}); if it is "
-        why += "so, say --columns-as-named"
+        why = f"the scores are lower where the label is {positive!r} (AUC {found:.3f}), which "
+        why += "--columns-as-named takes as it is"
         raise of_what(table, label, score, why, sure=False, event=positive)
 
 
-def confidences(scores: np.ndarray, right: np.ndarray, options: Options, *, judged: bool) -> None:
+def confidences(scores: np.ndarray, right: np.ndarray, name: str, options: Options) -> None:
     """Ask where (n,) scores may be no confidences: they fall where predictions are right, or are of
     the label itself, which is predicted wherever they lie above one half and not where they are
     lowest.
-
-    judged: whether a column says what is right.
     """
     if options.columns_as_named:
         return
     found, z = area(scores, right)
     what = f"are lower in rows that are right (AUC {found:.3f})" if z < -CLEARLY else ""
-    words = "they are confidences of a model that is surer where it errs"
-    ways = [(words, {"columns_as_named": True})] if judged and what else []
     high, lowest = right[scores > 0.5], np.argsort(scores, kind="stable")[:FEW]
     low = scores[lowest].max() < 0.5 and not right[lowest].any()
     if low and len(high) >= FEW and high.all():
-        what, ways = "are the probability of the label, for all above one half are right", []
+        what = "are the probability of the label, for all above one half are right"
     if what:
         raise Unclear(
             f"the scores may be no confidence of predictions: they {what}; name others with "
-            f"--scores, or if they are confidences, say --columns-as-named",
-            *ways,
-            sure=False,
+            f"--scores. An uncertainty becomes a confidence in Python, by table[{name!r}] = 1 - "
+            f"table[{name!r}], the probability of an event by numpy.maximum(table[{name!r}], 1 - "
+            f"table[{name!r}]); if they are confidences, say --columns-as-named"
         )
 
 
@@ -284,6 +349,8 @@ def below_half(
     share = f"{1 - labels.mean():.0%} of the labels are not {positive}"
     why = f"no score in {score!r} is below one half, but {share}"
     asked = of_what(table, label, score, why)
+    if abs(area(scores, labels == 1)[1]) < CLEARLY:
+        asked.ways = [way for way in asked.ways if "predicted" in way[1]]
     if not any("predicted" in how for _, how in asked.ways):
         asked.sure = False
         if not options.label:  # the label may be the prediction

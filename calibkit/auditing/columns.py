@@ -36,6 +36,8 @@ NO_LABEL = -100  # what PyTorch's losses leave out
 MOST_GROUPS = 20  # values of a column of groups: more are persons, perhaps
 LEAST_ROWS = 20  # of a group in the mean
 MOST_REPEATS = 0.9  # of the rows may have another value, where rows belong together
+LEAST_POINTS = 100
+FULL = 0.02  # by which a sum may be off 1
 OFFERED = 3  # columns of groups
 CODE = r"[^\W\d]+[-_./]?\d+"
 
@@ -88,6 +90,8 @@ def predictions(table: Table, options: Options) -> Predictions:
         lost |= (labels == NO_LABEL).to_numpy()
     if decided is not None:
         lost |= decided.isna().to_numpy(bool)
+    if matrix.shape[1] > 1 and not options.drop_missing:
+        _demand_full(matrix, walked.bad)
     kept = _kept(lost, options)
     if lost.any():
         matrix, labels = matrix[kept], labels[kept]
@@ -108,9 +112,10 @@ def predictions(table: Table, options: Options) -> Predictions:
     if single:
         rows = {c: table[c][kept] for c in table.columns if c not in roles.scores}
         checks.row_a_class(matrix[:, 0], rows, roles, table.file, options)
+    checks.stacked(table, roles, options)
     if roles.answers:
         read = _answers(matrix, words, decided, kind, options)
-        checks.confidences(read.scores, read.labels == 1, options, judged=decided is None)
+        checks.confidences(read.scores, read.labels == 1, short(roles.scores), options)
     elif single:
         read = _of_one(matrix[:, 0], words, kind, table, roles, options)
     else:
@@ -251,7 +256,8 @@ def _with_label(
     mark = lone and bare(label[0]) in (*names.CORRECT, names.MARK) and _is_mark(table[label[0]])
     if scores is None:
         found = [] if options.predicted or options.positive else _sets(table, label, left)
-        singles = [c for c in left if bare(c) in names.CONFIDENCES and names.is_number(table[c])]
+        singles = [c for c in left if names.is_number(table[c])]
+        singles = [c for c in singles if names.plain(c, names.CALIBRATED) in names.CONFIDENCES]
         singles += [c for c in _singles(table, label, left) if c not in singles]
         able = [[c] for c in singles if mark or c not in marks]
         unsure = any(own in table.blocks.values() and not names.known(own) for own in found)
@@ -289,6 +295,12 @@ def _with_label(
         if table[label[0]].nunique() > 2 or confident:
             return Roles([_only_mark(marks)], scores, None, True)
         raise guesses.right_or_positive(table, label[0], marks[0], scores[0])
+    values, usual = sorted(_class_words(table, label)), bare(label[0]) in names.LABELS
+    said = _positive(values) if len(values) == 2 else None
+    sure = confident or (not usual and parts(scores[0]) & names.SURE)
+    decided = any(map(names.decides, guesses.decisions(table, label, scores)))
+    if said is not None and open_ and sure and not decided:
+        raise guesses.right_or_event(table, label, scores[0], said, options)
     if confident and open_:
         why = f"{scores[0]!r} is called a confidence"
         raise guesses.of_what(table, label, scores[0], why, scores=scores)
@@ -320,7 +332,7 @@ def _unlike(table: Table, left: list[str], called: Sequence[str], fits) -> list[
     """The columns called so that fit, without those that say the same as one before."""
     columns: list[str] = []
     for column in left:
-        if bare(column) in called and fits(table[column]):
+        if names.plain(column, names.REVISED) in called and fits(table[column]):
             words = names.words(table[column])
             if not any(words.equals(names.words(table[other])) for other in columns):
                 columns.append(column)
@@ -355,8 +367,11 @@ def _sets(table: Table, label: list[str], left: list[str]) -> list[list[str]]:
 
 def _singles(table: Table, label: list[str], left: list[str]) -> list[str]:
     """Columns that are called a score, or after one label."""
+    shares = [c for c in left if parts(c) & names.KINDS["probs"] and names.fractional(table[c])]
     words = {w.casefold() for w in _class_words(table, label)}
-    words = words if len(words) <= 20 else set()
+    words -= (
+        {"true", "false"} if bare(label[0]) in names.CORRECT else set()
+    )  # p_true is of no class
     columns = []
     for column in left:
         values, confident = table[column], bare(column).rstrip("_0123456789") in names.CONFIDENCES
@@ -365,8 +380,11 @@ def _singles(table: Table, label: list[str], left: list[str]) -> list[str]:
         decides = parts(column) & (names.DECISIONS | {"y", "output", "outputs", names.MARK})
         if decides and not names.fractional(values) and values.nunique() <= 10:
             continue
-        plain = "_".join(one for one in bare(column).split("_") if one not in names.CALIBRATED)
-        if plain in names.SCORES or names.class_in(column, words) is not None:
+        if shares and values.min() >= LEAST_POINTS:  # of a scorecard, beside a probability
+            continue
+        called = names.plain(column, names.CALIBRATED)
+        called = "" if called in names.LABELS and names.fractional(values) else called  # no label
+        if called in ("", *names.SCORES) or names.class_in(column, words) is not None:
             columns.append(column)
     return columns
 
@@ -382,6 +400,17 @@ def _matrix(table: Table, scores: list[str]) -> np.ndarray:
             such = f", but texts, such as {str(texts.iloc[0])[:40]!r}" if len(texts) else ""
             raise ValueError(f"column {column!r} of scores holds no numbers{such}")
     return matrix
+
+
+def _demand_full(matrix: np.ndarray, bad: np.ndarray) -> None:
+    """Refuse rows whose other scores sum to 1: the missing ones are 0, perhaps."""
+    part = np.asarray(matrix[bad], np.float64)
+    if len(part) and (np.abs(np.nansum(part, 1) - 1) < FULL).all():
+        raise Unclear(
+            f"{len(part)} rows lack some scores, and the others of these rows sum to 1: where a "
+            f"missing one is 0, save the file anew in Python, after table = table.fillna(0); "
+            f"--drop-missing leaves these rows out"
+        )
 
 
 def _kept(lost: np.ndarray, options: Options) -> np.ndarray:

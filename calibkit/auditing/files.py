@@ -60,14 +60,16 @@ class _Reading:
         try:
             table = self.table(options)
             if self.labels is not None:
-                column = _labels(Path(self.labels), table, options)
+                column, told = _labels(Path(self.labels), table, options)
                 if len(column) != len(table):
                     raise ValueError(
                         f"labels must have as many rows as the scores, {len(table)}, got "
-                        f"{len(column)}"
+                        f"{len(column)}, or name each row once, in a column of both files"
                     )
                 name = f"labels of {Path(self.labels).name}"
-                table = replace(table, entries={name: column, **table.entries})
+                name = column.name if column.name and column.name not in table else name
+                entries = {name: column, **table.entries}
+                table = replace(table, entries=entries, told=[*table.told, told])
                 options = replace(options, label=[name])
             elif self.path.suffix.lower() == ".npy":
                 why = f"{self.path.name} holds scores alone: name the labels, --labels FILE.npy"
@@ -98,7 +100,7 @@ class _Reading:
             one = found.pop(str(way.options), (way, whys))
             found[str(way.options)] = min((way, whys), one, key=lambda pair: len(pair[0].words))
         ordered = [*found.values()][: -questions.MOST_WAYS - 1 : -1]  # the likeliest first
-        if not ordered and problem.lacks_labels and self.labels is None:
+        if problem.lacks_labels and self.labels is None:
             for labels in _beside(self.path):
                 with contextlib.suppress(ValueError):
                     offered = _Reading(self.path, labels).offered(options, asked)
@@ -132,18 +134,21 @@ def _beside(path: Path) -> list[Path]:
     return found
 
 
-def _labels(path: Path, table: tables.Table, options: Options) -> pd.Series:
-    """The labels of a second file in the order of the rows; a text may have a header or none."""
+def _labels(path: Path, table: tables.Table, options: Options) -> tuple[pd.Series, str]:
+    """The labels of a second file in the order of the rows, and how they were put in that; a text
+    may have a header or none."""
+    ordered = f"labels of {path.name} in the order of its rows"
     if path.suffix.lower() in tables.TEXTS:
         with contextlib.suppress(ValueError):  # of one column, unless a mark parts more
             lost: dict[str, Any] = {"na_values": tables.MISSING, "keep_default_na": False}
             lines = pd.read_csv(path, header=None, sep="\0", dtype=str, **lost)[0]
             if not lines.str.contains(r"[,;\t|]", na=False).any():
-                return lines.iloc[int(len(lines) == len(table) + 1) :].reset_index(drop=True)
+                lines = lines.iloc[int(len(lines) == len(table) + 1) :]
+                return lines.reset_index(drop=True).rename(None), ordered
     own = tables.load(path, Options())
     for block in own.blocks.values():
         if names.one_hot(own, block):
-            return pd.Series(own.matrix(block).argmax(1))
+            return pd.Series(own.matrix(block).argmax(1)), ordered
     flat = own.flat(own.columns)
     marks = [c for c in flat if own[c].isin((0, 1)).all()]
     if len(marks) > 1 and names.one_hot(own, marks):
@@ -165,11 +170,16 @@ def _labels(path: Path, table: tables.Table, options: Options) -> pd.Series:
             continue
         for other in table.flat(table.columns):
             rows = table.words(other)
-            if not rows.duplicated().any() and set(rows) <= set(keys):
-                return own[named[0]].set_axis(keys).reindex(rows).reset_index(drop=True)
+            found = rows.isin(keys)
+            if not rows.duplicated().any() and (found.all() or (other == column and found.any())):
+                placed = own[named[0]].set_axis(keys).reindex(rows).reset_index(drop=True)
+                return placed, f"labels of {path.name} by {column!r}"
             if other == column and not fractional(table[other]):
-                raise ValueError(f"{column!r} names other rows in {path.name} than in {table.file}")
-    return own[named[0]]
+                raise ValueError(
+                    f"{column!r} names other rows in {path.name}, such as {keys.iloc[0]!r}, than "
+                    f"in {table.file}, such as {rows.iloc[0]!r}"
+                )
+    return own[named[0]], ordered
 
 
 def like(given: Predictions, first: Predictions) -> Predictions:

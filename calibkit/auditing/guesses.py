@@ -61,6 +61,7 @@ def search(
             odd = not all(parts(c) & names.KINDS["probs"] for c in own)
             odd = bare(own[0]) not in USUAL if len(own) == 1 else odd
             beside = bool(parts(own[0]) & names.CALIBRATED)
+            beside |= parts(own[0]) & names.SPLITS != parts(label[0]) & names.SPLITS
             order = (rank, decides, usual, odd + beside, -evidence, place)
             found.append(Fit(any(fit[3] for fit in fits), order, label, own, evidence))
     return sorted(found)
@@ -115,7 +116,7 @@ def _sets(table: Any, left: list[str], values: Collection[str]) -> list[tuple[in
     found = [(0, own) for own in names.families(table, flat, values, strict=True)]
     found += [(1, own) for own in names.families(table, flat, values, strict=False)]
     found += [(1 if names.known(own) else 2, own) for own in table.arrays(left)]
-    found += [(1, own) for own in names.regular(table, flat)]
+    found += [(1, own) for own in [*names.regular(table, flat), *names.opposite(table, flat)]]
     numeric = [c for c in flat if names.is_number(table[c]) and table[c].nunique() > 2]
     many = [c for c in numeric if table[c].nunique() > 10]
     beside = names.BESIDE - {"no"}
@@ -135,7 +136,7 @@ def which_label(
     table: Any, named: list[str], scores: list[str] | None, options: Options
 ) -> Unclear:
     """The question which column holds the labels."""
-    why = "no column has a usual name for labels: say --label COLUMN, or --labels FILE"
+    why = "no column with a usual name holds labels: say --label COLUMN, or --labels FILE"
     if named:
         best = truth(table, named, scores, options).get("label", named[:1])
         why = f"the labels may be{listed(named)}\n  which differ: say which, --label"
@@ -143,8 +144,9 @@ def which_label(
         return Unclear(why, *((f"{name!r} holds the labels", {"label": [name]}) for name in order))
     found = truth(table, [], scores, options)
     if len(found.get("scores", [])) == 1:
-        why += ". Rows may have several labels each: one label is audited at a time, here the first"
-    return Unclear(why, lacks_labels=not found, **found)
+        why += ". Rows may have several labels, or scores of several models: one is audited at a "
+        why += "time, here the first"
+    return Unclear(why, lacks_labels=True, **found)
 
 
 def truth(
@@ -235,7 +237,7 @@ def which_scores(table: Any, label: list[str], able: list[list[str]], options: O
     if able:
         why = f"the scores may be{listed(typed)}\n  say which, --scores"
     else:
-        why = "no column has a usual name for scores: say --scores COLUMN, or a column for each "
+        why = "no column with a usual name holds scores: say --scores COLUMN, or a column for each "
         why += "class, in their order"
     if not found:
         blocks = [own for own in table.arrays(table.columns) if len(own) > 1]
@@ -312,8 +314,8 @@ def of_what(
     """
     words, own = words_of(table, label), np.asarray(table[score], float)
     values, able = sorted(set(words.dropna().unique())), decisions(table, label, [score])
-    why += f": of which of them is {score!r}? Say it with --positive, or with --predicted COLUMN "
-    why += "if it is the confidence of a prediction"
+    why += f". Of which label is {score!r}? Say it with --positive, or with --predicted COLUMN if "
+    why += "it is the confidence of a prediction"
     mark = names.mark_of(values) if len(values) == 3 and not event else None
     if mark:
         one = [v for v in values if v.casefold() in names.POSITIVE and mark == "-1"]
@@ -391,7 +393,9 @@ def right_or_event(
     )
     both: dict[str, Any] = {"label": label, "scores": [score]}
     right = both | {"kind": "confidence"} | ({"scale": 100.0} if options.kind == "percent" else {})
-    words, sure = f"{label[0]!r} says which answers are right", bool(parts(score) & names.SURE)
+    words, usual = f"{label[0]!r} says which answers are right", bare(label[0]) in names.LABELS
+    judged = names.right_of(label[0], set(words_of(table, label).dropna()))
+    sure = judged is not None and bool(parts(score) & names.SURE)
     ways, event, rest = [(words, right)], said, sorted(set(words_of(table, label).dropna()))
     if said.casefold() in names.NEGATIVE:  # the label says what is wrong
         event = next(v for v in rest if v.casefold() in names.POSITIVE)
@@ -411,7 +415,7 @@ def right_or_event(
     if not (parts(score) & names.SURE and certain):
         likely = event != said and names.area(table[score], words_of(table, label) == event)[1] > 0
         way = (f"{score!r} is the probability of {event!r}", both | {"positive": event})
-        ways.insert(len(ways) if likely else 0, way)
+        ways.insert(len(ways) if likely or usual else 0, way)
     for column in decisions(table, label, [score])[:1]:
         ways.append((f"{score!r} is the confidence of {column!r}", both | {"predicted": column}))
     return Unclear(why, *ways, sure=sure)

@@ -58,8 +58,9 @@ PARTS = _set(  # words that stand beside the class in the name of its scores
     logprobs log y class label pct percent output out cats
     """
 )
-CALIBRATED = _set("cal calib calibrated")  # beside the scores as they are
+CALIBRATED = _set("cal calib calibrated isotonic platt ts scaled")  # beside scores as they are
 PARTS |= CALIBRATED
+REVISED = _set("clean cleaned corrected adjudicated revised final")  # beside labels as they were
 DECISIONS = _set(
     """pred preds predict predicted prediction predictions decision yhat hat argmax response
     guess scored into
@@ -71,6 +72,7 @@ BESIDE = _set(  # of columns that are neither labels nor scores
     seed rank entropy loss year resample number nr no usage count cutoff margin
     """
 )
+SPLITS = _set("train training valid validation val dev test testing holdout")  # of rows
 SURE = _set("confidence conf certainty sureness rating")  # in a name: a confidence, perhaps
 TOGETHER = _set(  # of columns whose equal values mark rows that belong together
     """patient user subject session person customer cust client participant speaker author donor
@@ -81,13 +83,22 @@ NO_GROUP = BESIDE - {"id", "number", "nr", "no", "age", "year"} | DECISIONS
 NO_GROUP |= _set("answer reply output question prompt text correct acc match label class score")
 JUDGED = _set(  # of columns that say, by two words, whether an answer is right
     """verdict judge judged judgement judgment grade graded grader grading evaluation correct
-    correctness accuracy acc em right match matched pass passed solved success hit
+    correctness accuracy acc em right match matched pass passed solved success hit tp
     """
 )
 LETTERS = {"a", "b", "c"}  # of a grader: correct, incorrect, not attempted
-RIGHT = ("correct", "right", "pass", "passed", "c")  # words of that which are hardly a class
+RIGHT = (
+    "correct",
+    "right",
+    "pass",
+    "passed",
+    "accept",
+    "accepted",
+    "✓",
+    "c",
+)  # words of that which are hardly a class
 POSITIVE = ("1", "yes", "true", "positive", "pos", "y", "t", "+1", "+", *RIGHT)
-WRONGLY = ("incorrect", "wrong", "fail", "failed", "i")
+WRONGLY = ("incorrect", "wrong", "fail", "failed", "reject", "rejected", "✗", "i")
 NEGATIVE = ("0", "no", "false", "negative", "neg", "n", "f", "-1", "-", *WRONGLY)
 MARKS = _set(  # labels that may stand for no value
     """-1 -9 -99 -999 -9999 -100 9 99 999 9999 ? . - na n/a n/d nd nan null none missing unknown unk
@@ -112,6 +123,15 @@ def bare(column) -> str:
     ('y_true', 'unnamed_0')
     """
     return re.sub(r"[^\w%]+", "_", str(column).strip().lower()).strip("_")
+
+
+def plain(column, without: Collection[str]) -> str:
+    """`bare` without some words.
+
+    >>> plain("prob_ts", CALIBRATED), plain("isotonic", CALIBRATED), plain("label_clean", REVISED)
+    ('prob', '', 'label')
+    """
+    return "_".join(one for one in bare(column).split("_") if one not in without)
 
 
 def parts(column) -> set[str]:
@@ -362,8 +382,6 @@ def _with_others(
     digits, alone = all(one.lstrip("+-").isdigit() for one in words), template == "\0"
     pattern = re.compile(before + (r"[+-]?\d+" if digits else r".+") + after)
     like = [c for c in numeric if pattern.fullmatch(_whole(c).casefold())]
-    if all(fractional(table[c]) for c in own):  # a fold or a count beside them is no class
-        like = [c for c in like if fractional(table[c]) or table[c].isin((0, 1)).all()]
     more = [c for c in numeric if c in own or c in like]
     ordered = [c for c in numeric if c in own]
     if (more == ordered and (digits or not alone)) or sum_to_one(table, ordered):
@@ -409,9 +427,20 @@ def regular(table: Any, columns: list[str]) -> list[list[str]]:
         rest = parts(own[0].replace(one[0], " ", 1) if one != own else "")
         numbers = sorted(int(_whole(w)) for w in one if re.fullmatch(r"\d+(\.0+)?", w))
         count = len(own) > 2 and numbers in ([*range(len(own))], [*range(1, len(own) + 1)])
-        if rest <= PARTS and (count or (rest and sum_to_one(table, own))) and own not in sets:
+        if (
+            rest <= PARTS | {"column"}
+            and (count or (rest and sum_to_one(table, own)))
+            and own not in sets
+        ):
             sets.append(own)
     return sets
+
+
+def opposite(table: Any, columns: list[str]) -> list[list[str]]:
+    """Pairs of columns alike but for yes and no, or other such words."""
+    pairs = {frozenset(pair) for pair in zip(POSITIVE, NEGATIVE, strict=True)}
+    able = alike([c for c in columns if fractional(table[c])])
+    return [own for own in able if {one.casefold() for one in middles(own)} in pairs]
 
 
 def classes_of(table: Any, columns: list[str], words: Collection[str]) -> list[str]:

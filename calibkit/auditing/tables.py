@@ -455,8 +455,6 @@ def _by_place(rows: list[dict]) -> list[dict] | None:
     counts, classes = {len(row) for row in rows if row}, {key for row in rows for key in row}
     if len(counts) != 1 or min(counts) in (1, len(classes)):
         return None
-    if any(bare(key) in RECORD for key in classes):
-        return None
     ranked = [sorted(row.items(), key=lambda pair: -pair[1]) for row in rows]
     return [
         {f"{k}_{what}": one for k, pair in enumerate(row, 1)

@@ -214,7 +214,7 @@ CASES = [
          ("--missing=-1 --drop-missing", "--positive 1", "the file does not say"),
          {"missing": -1, "drop_missing": True}),
     Case("unknown.csv", csv(label=marked(np.where(Y, "yes", "no"), "unknown"), p=P),
-         without(BINARY, *MARKED), ("values, no, unknown, yes:", "--missing unknown"),
+         without(BINARY, *MARKED), ("values, no, unknown, yes.", "--missing unknown"),
          {"missing": "unknown", "drop_missing": True}),
     # --- a column for each class ---
     Case("one_first.csv", csv(label=Y, p_1=P, p_0=1 - P), BINARY),
@@ -346,7 +346,7 @@ CASES = [
                                  comma=True)), THREE),
     Case("exported.npz", npz(y_prob=P, y_true=Y, y_pred=(P > 0.5).astype(int)), BINARY),
     Case("tags.npz", npz(probs=MULTI, labels=TAGS), one(MULTI[:, 0], TAGS[:, 0]),
-         ("one label is audited at a time, here the first", "--label labels_0 --scores probs_0"),
+         ("one is audited at a time, here the first", "--label labels_0 --scores probs_0"),
          {"scores": "probs_0", "label": "labels_0"}),
     Case("one_hot.npz", npz(y_pred=PROBS, y_true=np.eye(3)[L]), THREE),
     Case("shifted.npz", npz(probs=WIDE, labels=ABSENT + 1), Truth(WIDE, ABSENT),

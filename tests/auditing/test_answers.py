@@ -96,8 +96,8 @@ TWO_MARKS = {"acc": RIGHT, "acc_norm": WRONG_WAY}
 
 
 @pytest.mark.parametrize(("columns", "asks"), [
-    ({"confidence": SAID, "score": F1}, "usual name for labels"),
-    ({"confidence": SAID, "score": RIGHT * 5}, "usual name for labels"),
+    ({"confidence": SAID, "score": F1}, "usual name holds labels"),
+    ({"confidence": SAID, "score": RIGHT * 5}, "usual name holds labels"),
     ({"confidence": SAID, "score": F1, "target": TARGET, "prediction": PREDICTED},
      "may be\n    confidence\n    score"),
     ({"confidence": SAID, "correct": RIGHT, "score": F1}, "may be\n    confidence\n    score"),
@@ -105,10 +105,10 @@ TWO_MARKS = {"acc": RIGHT, "acc_norm": WRONG_WAY}
     ({"confidence": SAID} | TWO_MARKS, "by\n    acc\n    acc_norm"),
     ({"confidence": SAID, "wrong": WRONG_WAY}, "--kind confidence --positive 0"),
     ({"seq_prob": SAID, "accuracy": RIGHT}, "says which answers are right"),
-    ({"confidence": ["90%", 0.9] * (N // 2), "correct": RIGHT}, "usual name for scores"),
-    ({"confidence": SAID, "answer": TARGET, "prediction": PREDICTED}, "usual name for labels"),
+    ({"confidence": ["90%", 0.9] * (N // 2), "correct": RIGHT}, "usual name holds scores"),
+    ({"confidence": SAID, "answer": TARGET, "prediction": PREDICTED}, "usual name holds labels"),
     ({"p_A": SAID, "p_B": 1 - SAID, "correct": RIGHT}, "whether the largest of p_A, p_B is right"),
-    ({"acc": RIGHT, "target": TARGET}, "usual name for scores"),
+    ({"acc": RIGHT, "target": TARGET}, "usual name holds scores"),
 ])  # fmt: skip
 def test_what_is_not_clear_is_asked(tmp_path, columns, asks):
     path = written(tmp_path / "a.jsonl", **columns)

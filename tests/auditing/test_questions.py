@@ -304,7 +304,7 @@ def test_a_question_says_why_what_the_file_holds_and_what_to_type(tmp_path):
     words, more = np.where(Y, "default", "repaid"), {f"x_{k}": np.full(N, k) for k in range(24)}
     csv(outcome=words, pd=Q, **more, _how={"index": True})(path)
     assert question_of(path).splitlines() == [
-        "labels are default and repaid: of which of them is 'pd'? Say it with --positive, or with "
+        "labels are default and repaid. Of which label is 'pd'? Say it with --positive, or with "
         "--predicted COLUMN if it is the confidence of a prediction.",
         "loans.csv has the columns", "  Unnamed: 0: 0, 1, 2", f"  outcome: {', '.join(words[:3])}",
         f"  pd: {Q[0]:.6g}, {Q[1]:.6g}, {Q[2]:.6g}",
@@ -538,6 +538,7 @@ def test_one_hot_columns_of_a_second_file_are_classes_by_their_names(tmp_path):
     {"question": "q", "answer": "B", "exact_match": Y},  # no confidence
     {"gold": WORDS, "pred": NAMES[BEST], "gold_prob": P3[range(N), Y3]},
     {"label": WORDS, "pred": NAMES[BEST], "uncertainty": 1 - TOP},
+    {"label": Y, "prob": np.where(Y[::-1], Q, 1 - Q).clip(0.5)},  # a confidence, no prediction
     {"default": Y, "score": 600 - (50 * np.log(Q / (1 - Q))).round()},  # a scorecard's points
 ])  # fmt: skip
 def test_what_lacks_truth_or_scores_gets_no_command(columns, tmp_path):
@@ -613,6 +614,10 @@ def test_a_fold_or_a_count_in_a_matrix_is_no_class(matrix, tmp_path):
      one(Q[~LOST_FIFTH], Y[~LOST_FIFTH]), "32 of 160 rows lack"),
     ({"label": np.where(LOST_FIFTH, "unclear", Y.astype(object)), "p": Q},
      one(Q[~LOST_FIFTH], Y[~LOST_FIFTH]), "if unclear stands for no value, say --missing=unclear"),
+    ({"score": 700 - 200 * Q.round(2), "prob_default": Q, "bad_flag": Y}, TWO, "prob_default"),
+    ({"answer": np.where(Y, "true", "false"), "logprob_yes": np.log(Q), "logprob_no": np.log1p(-Q)},
+     TWO, "--classes true,false"),
+    ({"confidence": TOP, "correct": np.where(HITS.labels, "✓", "✗")}, HITS, "--kind confidence"),
     *(({"bad": np.where(Y, "yes", "no"), "pd_pct": np.where(LOST, mark, 100 * Q)},
        one(Q[~LOST], Y[~LOST]), f"--missing={mark} and --drop-missing") for mark in (-999, 9999)),
 ])  # fmt: skip
@@ -622,6 +627,54 @@ def test_each_reading_has_a_line_to_copy(columns, truth, words, tmp_path):
     assert words in asked
     found, _ = follow(tmp_path / "asked.csv")
     assert numbers(*probabilities(found)) == pytest.approx(truth.numbers(), abs=1e-9)
+
+
+TWICE = np.arange(N) % 80  # 80 samples under two models
+MODELS = np.array(["lr", "xgb"])[np.arange(N) // 80]
+RIGHT = HITS.labels.astype(bool)
+
+
+@pytest.mark.parametrize(("columns", "words"), [
+    (dict(model=MODELS, id=TWICE, label=WORDS, **scores()), "value of 'id' has rows for each"),
+    ({"item": TWICE, "mtry": MODELS, "fold": TWICE % 4, "correct": Y, "confidence": Q}, "'mtry'"),
+    ({"split": np.where(Q > 0.3, "Train", "valid"), "label": Y, "prob": Q}, "were trained on"),
+    ({"prob": Q, "isotonic": Q**2, "label": Y}, "the scores may be"),
+    (dict(label=WORDS, **scores("p_"), **scores("p_", P3[:, ::-1], suffix="_ts")), "scores may be"),
+    ({"confidence": TOP, "confidence_calibrated": TOP**2, "correct": RIGHT}, "the scores may be"),
+    ({"p_true": TOP, "p_pred": TOP**2, "correct": RIGHT}, "holds scores"),
+    ({"label": Y, "label_adjudicated": 1 - Y, "prob": Q}, "the labels may be"),
+    (dict(label=WORDS, **scores("p_", np.where(LOST[:, None] & (P3 < 0.01), np.nan, P3))),
+     "table.fillna(0)"),
+])  # fmt: skip
+def test_what_would_be_read_wrongly_in_silence_is_asked(columns, words, tmp_path):
+    csv(**columns)(tmp_path / "twins.csv")
+    assert words in question_of(tmp_path / "twins.csv")
+
+
+def test_what_falls_where_answers_are_right_has_lines_of_python_alone(tmp_path):
+    csv(uncertainty=1 - TOP, correct=RIGHT)(tmp_path / "falls.csv")
+    asked = question_of(tmp_path / "falls.csv")
+    assert "table['uncertainty'] = 1 - table['uncertainty']" in asked
+    assert "calibkit audit" not in asked
+
+
+def test_labels_of_a_second_file_keep_their_name_and_may_lack_rows(tmp_path):
+    tasks, some = np.array([f"t/{k}" for k in range(N)]), _random.permutation(N)[:150]
+    csv(task=tasks, confidence=TOP)(tmp_path / "answers.csv")
+    csv(task=tasks[some], passed=RIGHT[some])(tmp_path / "results.csv")
+    given = {"labels": tmp_path / "results.csv", "kind": "confidence"}
+    with pytest.raises(Question, match="10 of 160 rows lack a label"):
+        files.read(tmp_path / "answers.csv", **given)
+    found = files.read(tmp_path / "answers.csv", drop_missing=True, **given)
+    assert "labels of results.csv by 'task'; labels from 'passed'" in found.note
+    some.sort()
+    assert numbers(*probabilities(found)) == pytest.approx(
+        one(TOP[some], HITS.labels[some], True).numbers(), abs=1e-9
+    )
+    csv(task=tasks, target=Q)(tmp_path / "submission.csv")
+    csv(task=tasks, target=Y)(tmp_path / "solution.csv")
+    found = files.read(tmp_path / "submission.csv", labels=tmp_path / "solution.csv")
+    assert numbers(*probabilities(found)) == pytest.approx(TWO.numbers(), abs=1e-9)
 
 
 VIEWS = np.array(["CC", "MLO"])[np.arange(N) // 2 % 2]

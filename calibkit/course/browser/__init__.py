@@ -23,7 +23,7 @@ from calibkit.lab.data.handwriting import BRIGHTEST, all_digits
 HERE = Path(__file__).parent
 LESSON_ON_AUDITS = "17"
 SETS = ("LABELS", "CORRECT", "WRONG", "CONFIDENCES", "SCORES", "PARTS", "JUDGED", "WRONGED",
-        "DECISIONS", "RANKS")  # fmt: skip
+        "DECISIONS", "RANKS", "SPLITS", "REVISED")  # fmt: skip
 IMPORT = re.compile(r'^import\s*\{(?P<names>[^}]*)\}\s*from\s*"(?P<file>[^"]+)";[^\n]*\n', re.M)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class)\b)", re.M)
 EXPORTED = re.compile(r"^export (?:async )?(?:function|const|class) (\w+)", re.M)

@@ -1,10 +1,12 @@
 // The checks of what was read, as calibkit.auditing.checks or stricter: where one fires, the file is
 // left to the command, which says what it found and asks.
-import { decides, ranks } from "./names.js";
+import { SPLIT_WORDS, decides, ranks } from "./names.js";
 import { rankSums } from "./distributions.js";
+import { holdsFractions } from "./table.js";
 import { unsure } from "./refusals.js";
 
 const FEW = 20, MANY = 30; // rows
+const MOST_RUNS = 20; // that stand one below the other
 const POINTS = 0.05; // by which another order must be better
 const FOLLOWS = 0.9; // area under the ROC curve of a score for what is predicted by it
 const ABSENT = 0.2; // of the rows are predicted as classes that no label names
@@ -101,6 +103,21 @@ export function checkAnswers(scores, labels, others) {
 
 function demandUnranked(others) {
   if (others.some(({ name }) => ranks(name))) found("A column of ranks may say that rows are the best of more classes, no samples");
+}
+
+// Rows that stand once for each model or epoch, or beside those that were trained on. others: the other columns.
+export function demandOneRun(others, n) {
+  const values = others.filter((column) => !holdsFractions(column)).map((column) => column.places().map((row) => column.text(row)));
+  const sizes = values.map((own) => new Set(own).size);
+  for (const [k, own] of values.entries()) {
+    const words = new Set(own.map((word) => word.toLowerCase()));
+    if (words.size > 1 && [...words].every((word) => SPLIT_WORDS.has(word)) && [...words].some((word) => word.startsWith("train"))) {
+      found("Rows that were trained on stand beside others");
+    }
+    const crossed = (ids, at) => sizes[at] >= FEW && sizes[at] < n && n % (sizes[at] * sizes[k]) === 0
+      && new Set(ids.map((id, row) => `${id}\0${own[row]}`)).size === sizes[at] * sizes[k];
+    if (sizes[k] > 1 && sizes[k] <= MOST_RUNS && values.some(crossed)) found("Samples stand once for each value of a column");
+  }
 }
 
 // The area under the ROC curve, and by how many standard errors it lies above one half.

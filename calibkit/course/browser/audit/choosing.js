@@ -2,7 +2,7 @@
 // is not clear is asked, with three lists. As calibkit.auditing.columns.
 import { CONFIDENCE_NAMES, CORRECT_NAMES, LABEL_NAMES, SCORE_NAMES, WRONG_NAMES } from "./names.js";
 import { ask, unsure } from "./refusals.js";
-import { bare, isMark, isOfParts, judged, wordsIn } from "./names.js";
+import { bare, isMark, isOfParts, judged, unrevised, wordsIn } from "./names.js";
 import { holdsBinary, holdsFractions, isNumber } from "./table.js";
 import { quoted } from "./python_words.js";
 
@@ -42,7 +42,7 @@ export function chosen(table, asked) {
 
 function labelAmong(table, groups) {
   const free = table.names.filter((name) => name !== groups && !holdsFractions(table.of(name)));
-  const [named, marks] = [LABEL_NAMES, CORRECT_NAMES].map((own) => free.filter((name) => own.has(bare(name))));
+  const [named, marks] = [LABEL_NAMES, CORRECT_NAMES].map((own) => free.filter((name) => own.has(unrevised(name))));
   const [one, ...more] = [...named, ...marks];
   return one && !more.length ? one : askLabel();
 }

@@ -9,12 +9,16 @@ export const WRONG_NAMES = setOf("WRONG");
 export const CONFIDENCE_NAMES = setOf("CONFIDENCES");
 export const SCORE_NAMES = setOf("SCORES");
 export const PART_WORDS = setOf("PARTS");
+export const SPLIT_WORDS = setOf("SPLITS");
 export const POSITIVE = NAMES.POSITIVE;
 
 // A name in small letters, all that parts its words an underscore.
 export function bare(name) {
   return name.trim().toLowerCase().replace(/[^\p{L}\p{N}_%]+/gu, "_").replace(/^_+|_+$/g, "");
 }
+
+// That without words such as clean and corrected.
+export const unrevised = (name) => bare(name).split("_").filter((word) => !NAMES.REVISED.includes(word)).join("_");
 
 // The words of a name, without numbers.
 const partsOf = (name) => bare(name).replace(/log_?p(rob)?s?(?=_|$|[0-9])/g, "logprob")

@@ -6,7 +6,7 @@
 // "logits", or "confidence" of what a row predicts. rows: the places of the rows in the file.
 import { POSITIVE, eventFirst, knownPositive, shortList, statedKind, wordsIn } from "./names.js";
 import { ask, refuse, unsure } from "./refusals.js";
-import { checkAnswers, checkClasses, checkOne, fits } from "./checks.js";
+import { checkAnswers, checkClasses, checkOne, demandOneRun, fits } from "./checks.js";
 import { contentOf, sumsTo } from "./content.js";
 import { chosen, demandLabel } from "./choosing.js";
 import { grouped, inOrder, quoted } from "./python_words.js";
@@ -23,6 +23,7 @@ export function read(table, asked) {
   const scores = rowsOf(columns, scored === "percent" ? 100 : 1), words = wordsIn(part.of(found.label));
   if (lonely) scores.forEach((score, row) => { scores[row] = Math.min(1, Math.max(0, score)); });
   const others = part.columns.filter(({ name }) => !found.scores.includes(name) && name !== found.label);
+  demandOneRun(others, n);
   const of = found.answers ? ofAnswers(words, scores, others) : lonely ? ofOne(words, scores, others, asked)
     : ofClasses(words, found.classes, scores);
   if (asked.label === null && !found.answers && !fits(scores, of.labels, columns.length)) demandLabel(others, asked.groups);
