@@ -544,6 +544,7 @@ test_bad_settings = refusals.table("""
     losses.mmce(Z, Y, weight=-1) -> ValueError: weight must lie in
     losses.mmce(Z, Y, weight=math.inf) -> ValueError: weight must lie in
     losses.confidence_penalty(Z, Y, weight=-1) -> ValueError: weight must lie in
+    losses.confidence_penalty(Z, Y, weight=math.inf) -> ValueError: weight must lie in
     losses.dual_focal(Z, Q, gamma=1.0) -> ValueError: target must be (n,) integer labels for dual_
     losses.label_smoothing(Z, Y, alpha=1.5) -> ValueError: alpha must lie in
     losses.label_smoothing(Z, Y, alpha=0.7, divisor="K-1") -> ValueError: ...0.666

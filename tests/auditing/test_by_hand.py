@@ -104,6 +104,15 @@ def test_each_half_is_cooled_by_the_temperature_of_the_other_with_its_interval(c
     assert cooling.crossed
 
 
+def test_rows_of_one_weight_have_the_bias_of_as_many_rows():
+    n = N // 15 * 15  # as many in every bin
+    plain, double = (
+        calibkit.audit(Z[:n], LABELS[:n], resamples=10, weights=weights).measures["debiased_ece"]
+        for weights in (None, [2.0] * n)
+    )
+    assert double.value == pytest.approx(plain.value, abs=1e-9)
+
+
 def size(parts):
     return np.abs(parts).sum(-1)
 

@@ -191,8 +191,10 @@ test_wrong_arguments_are_refused_by_name = refusals.table("""
     word(UP, margin=0.1, than=0.5) -> ValueError: margin must be 0 beside than for expect='above'
     word(UP, than=np.nan) -> ValueError: than
     word(UP, than=-np.inf) -> ValueError: than
+    word(UP, than=np.inf) -> ValueError: than
     word(UP, level=95) -> ValueError: level
     word(UP, step=-0.1) -> ValueError: step must lie
+    word(UP, step=np.inf) -> ValueError: step must lie
     verdicts.judge_share("X", "s", 31, 30, than=0.7) -> ValueError: hits must be in
     verdicts.conclude("O3", [ECE_RISES], "so") -> ValueError: ...verdicts on O3, got ['O2']
     verdicts.conclude("O2", [ECE_RISES], "a\\nb") -> ValueError: ...one line

@@ -80,6 +80,7 @@ test_bad_options_are_named = refusals.table("""
     transition_matrix(0.1, kind="uniform", classes=2, prior=[0.5, 0.5]) -> ValueError: prior
     transition_matrix(0.1, kind="shuffle", classes=2, prior=[0.5, 0.6]) -> ValueError: prior
     imbalance(GOOD, 0.5, seed=0) -> ValueError: rho
+    imbalance(GOOD, float("inf"), seed=0) -> ValueError: rho
     imbalance(GOOD, 2, seed=0, kind="linear") -> ValueError: kind
     imbalance([0, 0], 2, seed=0) -> ValueError: labels
     resample(GOOD, seed=0) -> ValueError: give either strategy

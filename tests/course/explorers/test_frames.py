@@ -426,7 +426,10 @@ test_what_cannot_be_drawn_is_named = refusals.table("""
     promise(runs={OLD: [0.5, 0.6]}) -> ValueError: ...one entry per promise, 3, got 2
     blend(1.2) -> ValueError: share must lie in
     cooled(0.0) -> ValueError: T must lie in
+    cooled(np.inf) -> ValueError: T must lie in
     noisier(-0.1) -> ValueError: noise must lie in
+    noisier(np.inf) -> ValueError: noise must lie in
+    explorers.prior_frame(IMAGES[:2], [3, 3], SAID[:2], np.inf) -> ValueError: ratio
     soft(1.5) -> ValueError: alpha must lie in
     explorers.prior_frame(IMAGES[:2], [3], SAID[:2], 10) -> ValueError: ...image, 2, got 1
     explorers.prior_frame(IMAGES[:2], [3, 3], SAID[:2], 0.5) -> ValueError: ratio

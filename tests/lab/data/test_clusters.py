@@ -41,6 +41,8 @@ def test_a_linear_score_of_the_draws_has_its_normal_law():
 test_wrong_arguments_are_refused_by_name = refusals.table("""
     data.clusters(10, flip=1.1) -> ValueError: ...flip
     data.Clusters(side=0.0) -> ValueError: ...side
+    data.Clusters(side=math.inf) -> ValueError: ...side
+    data.Clusters(correlations=(0.1, 0.2, 0.3, -1.0)) -> ValueError: ...correlations
     data.Clusters(correlations=(0.1, 0.2, 0.3, 1.0)) -> ValueError: ...correlations
     data.Clusters().posterior(torch.zeros(1, 3)) -> ValueError: ...points
 """)

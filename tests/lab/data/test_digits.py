@@ -62,6 +62,7 @@ def test_splits_are_seeded_and_differ_from_one_another(made):
 test_wrong_arguments_are_refused_by_name = refusals.table("""
     data.noisy_digits(0) -> ValueError: ...n must
     data.noisy_digits(10, noise=0.0) -> ValueError: ...noise
+    data.noisy_digits(10, noise=math.inf) -> ValueError: ...noise
     data.noisy_digits(10, test=0) -> ValueError: ...test
     data.digits(test=1797) -> ValueError: ...test
     data.NoisyDigits().posterior(torch.zeros(1, 64)) -> ValueError: ...images
