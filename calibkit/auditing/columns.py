@@ -297,9 +297,9 @@ def _with_label(
         raise guesses.right_or_positive(table, label[0], marks[0], scores[0])
     values, usual = sorted(_class_words(table, label)), bare(label[0]) in names.LABELS
     said = _positive(values) if len(values) == 2 else None
-    sure = confident or (not usual and parts(scores[0]) & names.SURE)
-    decided = any(map(names.decides, guesses.decisions(table, label, scores)))
-    if said is not None and open_ and sure and not decided:
+    alone = open_ and (confident or (not usual and parts(scores[0]) & names.SURE))
+    alone = alone and not any(map(names.decides, guesses.decisions(table, label, scores)))
+    if said is not None and alone:
         raise guesses.right_or_event(table, label, scores[0], said, options)
     if confident and open_:
         why = f"{scores[0]!r} is called a confidence"
