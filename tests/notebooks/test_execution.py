@@ -4,18 +4,11 @@ The folded answers of "Go further" run behind it, as a student would run them. E
 sweeps are the longest, runs in `make test-slow`; once more it finds all its runs in the cache.
 """
 
-import json
-import os
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
-
 import pytest
 from nbformat.v4 import new_code_cell
 
 from calibkit.course import checkout, execution
-from tests.notebooks import pattern, preloaded
+from tests.notebooks import pattern
 
 PARAMETERS = {"SCALE": "smoke", "SEED": 7, "DEVICE": "cpu"}
 NO_TRAINING = """
@@ -24,28 +17,6 @@ def refuse(trials, device):
     raise AssertionError(f"{len(trials)} runs are in the cache and are trained again")
 loop.train_unit = refuse
 """
-
-
-@pytest.fixture(scope="module", autouse=True)
-def loaded_already():
-    """Kernels of this file are forked where that is safe: `preloaded`."""
-    if sys.platform != "linux":
-        yield
-        return
-    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        address, place = f"{folder}/s", Path(folder, "kernels", "preloaded")
-        argv = [sys.executable, "-S", preloaded.__file__, address, "{connection_file}"]
-        place.mkdir(parents=True)
-        (place / "kernel.json").write_text(
-            json.dumps(execution.KERNEL | {"argv": argv}), encoding="utf-8"
-        )
-        patch.setenv("JUPYTER_PATH", folder, prepend=os.pathsep)
-        patch.setitem(execution.KERNEL, "name", place.name)
-        server = [sys.executable, "-P", preloaded.__file__, address]
-        with subprocess.Popen(server, stdout=subprocess.PIPE) as process:
-            assert process.stdout.readline(), "what lessons import cannot be loaded"
-            yield
-            process.terminate()
 
 
 def headless(lesson, output, *first):
