@@ -113,11 +113,12 @@ test_options_and_single_functions = refusals.table("""
     metrics.wilson_interval([-1], [2]) -> ValueError: ...-1 hits of 2
     metrics.wilson_interval([1], [2, 2]) -> ValueError: ...shape of hits
     metrics.wilson_interval(PIXELS[0, 0], PIXELS[0, 0].to("meta")) -> ValueError: counts is on meta
-    metrics.wilson_interval([1], [2], level=1) -> ValueError: level must lie in
+    metrics.wilson_interval([1], [2], level=0) -> ValueError: level must lie in
     metrics.auroc(torch.tensor([0.1, NAN]), SURE) -> ValueError: in_scores must be finite
     metrics.auroc(SURE, SURE.to("meta")) -> ValueError: out_scores is on meta
     metrics.auroc(SURE, [NAN]) -> ValueError: out_scores must be finite
     metrics.fpr_at_tpr([0.5], [0.5], tpr=95) -> ValueError: tpr must lie in
+    metrics.fpr_at_tpr([0.5], [0.5], tpr=0) -> ValueError: tpr must lie in
     metrics.bootstrap_interval(PROBS, LABELS, metric="nll2") -> ValueError: metric must be one of
     metrics.bootstrap_interval(PROBS, LABELS, level=1.0) -> ValueError: level must lie in
     metrics.bootstrap_interval(PROBS, LABELS, seed=-1) -> ValueError: seed must
@@ -144,6 +145,7 @@ test_options_and_single_functions = refusals.table("""
     metrics.pixels(MAPS, PIXELS + 255, ignore_index=255) -> ValueError: labels must hold a label
     metrics.pixels(MAPS, PIXELS.to("meta")) -> ValueError: labels is on meta
     metrics.alarm_costs(0) -> ValueError: ...ratio must lie in
+    metrics.alarm_costs(float("inf")) -> ValueError: ...ratio must lie in
     metrics.cheapest_action(2 * TWO, COSTS) -> ValueError: ...probs
     metrics.cheapest_action(TWO, COSTS.repeat(1, 2)) -> ValueError: ...costs must have one col
     metrics.action_cost([0, 2], [0, 1], COSTS) -> ValueError: ...actions must lie in [0, 2
@@ -153,6 +155,7 @@ test_options_and_single_functions = refusals.table("""
     metrics.decision_cost(TWO, [0, 1, 1], COSTS) -> ValueError: ...actions must have one entry
     metrics.regret(TWO, [0, 1], COSTS) -> ValueError: ...posterior
     metrics.net_benefit([0.5], [1], threshold=0) -> ValueError: ...threshold must lie in
+    metrics.net_benefit([0.5], [1], threshold=1) -> ValueError: ...threshold must lie in
     metrics.net_benefit([5.0], [1], threshold=0.5) -> ValueError: ...write 0.9 for 90 %
     metrics.net_benefit([0.5], [2], threshold=0.5) -> ValueError: ...happened must lie
     metrics.net_benefit([0.5], [1.5], threshold=0.5) -> ValueError: happened must lie in [0, 1]
