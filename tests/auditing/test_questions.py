@@ -414,6 +414,23 @@ def test_samples_of_several_rows_may_have_as_many_as_they_like(tmp_path):
     assert len(files.read(tmp_path / "visits.csv", predicted="pred").labels) == 180
 
 
+def test_the_command_keeps_what_else_was_typed(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    csv(label=Y, oof=Q, w=1, id=range(N))(Path("a.csv"))
+    more = "--calibration a.csv --other a.csv --name ours --bins 12 --weights w --target a.html "
+    more += "--json n.json --cluster id --costs 1 20 --fail-above ece=.05"
+    assert __main__.main(["audit", "a.csv", *more.split()]) == 2
+    assert capsys.readouterr().err.rstrip().endswith(f"audit a.csv --scores oof {more}")
+
+
+def test_logarithms_are_given_to_their_classes(tmp_path):
+    csv(dx=np.array(["NV", "BCC", "AK"])[Y3], **scores(names=CODES, of=np.log(P3)))(
+        tmp_path / "a.csv"
+    )
+    with pytest.raises(Question, match="--classes NV,BCC,AK"):
+        files.read(tmp_path / "a.csv", kind="logprobs", label="dx", scores=CODES)
+
+
 def test_lines_that_quotation_marks_join_are_counted(tmp_path):
     path = tmp_path / "marks.tsv"
     path.write_text(lone_marks().replace('"text 60', 'text 60"'), encoding="utf-8")

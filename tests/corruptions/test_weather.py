@@ -59,6 +59,8 @@ def test_frost_pattern_is_fixed_and_grey_for_grey_images(generator):
     out = weather.frost(torch.zeros(3, 1, 8, 8), (1, 1), generator)
     assert out.shape == (3, 1, 8, 8)
     assert 0.4 < out.mean() < 0.8
+    wide = weather.frost(torch.zeros(1, 1, 8, 300), (1, 1), generator)
+    assert not torch.equal(wide[..., 256:], wide[..., :44])  # nor does it repeat
 
 
 def test_the_frost_is_the_same_picture_as_in_earlier_versions():

@@ -35,6 +35,7 @@ def test_guides_and_bands_are_not_data():
     ax.plot([0, 1], np.ones((2, 3)) / 2)
     assert "more lines" not in alt_text.describe(figure)
     ax.plot([0, 1], [1, 1])
+    ax.plot([1], [1])  # a point alone has no course
     assert "and 1 more lines" in alt_text.describe(figure)
 
 

@@ -22,6 +22,9 @@ TRAIN, TEST = double(SPLITS.train), double(SPLITS.test)
 NETWORKS = {
     "mlp": lambda: models.mlp(64, 10, width=16),
     "mlp with batch norm": lambda: models.mlp(64, 10, width=16, norm="batch"),
+    "another batch norm": lambda: nn.Sequential(
+        nn.Flatten(), nn.Linear(64, 10), nn.BatchNorm1d(10, eps=0.5, momentum=0.3)
+    ),
     "linear": lambda: models.mlp(64, 10, depth=0),
     "cnn": lambda: models.cnn(1, 10, width=4),
     "cnn with batch norm": lambda: models.cnn(1, 10, width=4, norm="batch"),

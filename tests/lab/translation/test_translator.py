@@ -124,6 +124,14 @@ def test_a_wide_beam_finds_the_most_probable_sentence(seed):
     assert its.item() <= log_probability.item() + 1e-12
 
 
+def test_a_translation_is_as_likely_as_at_its_temperature():
+    score = translation.scorer(small(), FEW.source, temperature=4.0)
+    found, expected = translation.beam(score, len(FEW), width=1, longest=6)
+    words, likely = translation.translate(small(), FEW, temperature=4.0, longest=6)
+    assert torch.equal(words, found)
+    torch.testing.assert_close(likely, expected)
+
+
 def test_bleu_of_known_sentences():
     said = ["the cat sat on the mat today", "a dog"]
     assert translation.bleu(said, said) == pytest.approx(100)
