@@ -300,7 +300,9 @@ def direction(
         raise of_what(table, label, score, why, sure=False, event=positive)
 
 
-def confidences(scores: np.ndarray, right: np.ndarray, name: str, options: Options) -> None:
+def confidences(
+    scores: np.ndarray, right: np.ndarray, name: str, file: str, options: Options
+) -> None:
     """Ask where (n,) scores may be no confidences: they fall where predictions are right, or are of
     the label itself, which is predicted wherever they lie above one half and not where they are
     lowest.
@@ -316,9 +318,12 @@ def confidences(scores: np.ndarray, right: np.ndarray, name: str, options: Optio
     if what:
         raise Unclear(
             f"the scores may be no confidence of predictions: they {what}; name others with "
-            f"--scores. An uncertainty becomes a confidence in Python, by table[{name!r}] = 1 - "
-            f"table[{name!r}], the probability of an event by numpy.maximum(table[{name!r}], 1 - "
-            f"table[{name!r}]); if they are confidences, say --columns-as-named"
+            f"--scores, or if they are confidences, say --columns-as-named. An uncertainty becomes "
+            f"a confidence in Python with these lines, the probability p of an event by "
+            f"numpy.maximum(p, 1 - p):\n"
+            f"  import pandas\n  table = {_loaded(file)}\n"
+            f"  table[{name!r}] = 1 - table[{name!r}]\n"
+            f"  table.to_csv('predictions.csv', index=False)"
         )
 
 

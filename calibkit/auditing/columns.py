@@ -115,7 +115,8 @@ def predictions(table: Table, options: Options) -> Predictions:
     checks.stacked(table, roles, options)
     if roles.answers:
         read = _answers(matrix, words, decided, kind, options)
-        checks.confidences(read.scores, read.labels == 1, short(roles.scores), options)
+        name = short(roles.scores)
+        checks.confidences(read.scores, read.labels == 1, name, table.file, options)
     elif single:
         read = _of_one(matrix[:, 0], words, kind, table, roles, options)
     else:
@@ -378,7 +379,7 @@ def _singles(table: Table, label: list[str], left: list[str]) -> list[str]:
         if confident or not names.is_number(values):
             continue
         decides = parts(column) & (names.DECISIONS | {"y", "output", "outputs", names.MARK})
-        if decides and not names.fractional(values) and values.nunique() <= 10:
+        if decides and not names.fractional(values):
             continue
         if shares and values.min() >= LEAST_POINTS:  # of a scorecard, beside a probability
             continue
@@ -436,7 +437,9 @@ def _of_classes(
     stated = options.classes
     if stated is None and options.first_class is not None:
         stated = [str(options.first_class + k) for k in range(count)]
-    classes = list(map(word, stated)) if stated else table.class_names or own
+    places = list(map(str, range(count)))
+    named = None if set(words) <= set(places) else table.class_names
+    classes = list(map(word, stated)) if stated else named or own
     if len(classes) != count:
         raise ValueError(f"classes must name {count} columns, got {len(classes)}")
     if len(set(classes)) < count:
@@ -465,6 +468,7 @@ def _of_classes(
     pairs = [f"{c} as {one}" for c, one in zip(roles.scores, classes, strict=True)]
     counted = all(map(names.is_whole, classes)) and not all(map(names.is_whole, own))
     shown = own if options.classes and counted else classes
+    shown = table.class_names or shown if classes == places else shown
     form: Kind = "logits" if kind in ("logits", "logprobs") else "probs"
     note = f"classes: {short(pairs)}" if stated else ""
     if count == 2 and _event_first(classes):

@@ -26,6 +26,8 @@ SAMPLED = 5000  # rows that a likelihood is computed of
 MOST_VALUES = 50  # of a column that may be labels
 MOST_COLUMNS = 400  # that are searched for sets of columns
 USUAL = (*names.SCORES, *names.CONFIDENCES)
+TRUTHS = {"gold", "truth"}  # the probability of each row's own label
+MADE = {"model", "llm", "ai", "system"}  # by whom predictions are
 CALLED = names.PARTS - names.DECISIONS - {"y", "class", "label", "out"} | {"pd", "risk"}
 
 
@@ -56,15 +58,20 @@ def search(
         fits = [(rank, own, *fit) for rank, own, fit in tried if fit is not None]
         called = bare(label[0])
         usual = names.LABELS.index(called) if called in names.LABELS else len(names.LABELS)
-        decides = names.decides(label[0])
+        decides = names.decides(label[0]) or bool(parts(label[0]) & MADE)
         for rank, own, evidence, _ in fits:
             odd = not all(parts(c) & names.KINDS["probs"] for c in own)
             odd = bare(own[0]) not in USUAL if len(own) == 1 else odd
             beside = bool(parts(own[0]) & names.CALIBRATED)
             beside |= parts(own[0]) & names.SPLITS != parts(label[0]) & names.SPLITS
-            order = (rank, decides, usual, odd + beside, -evidence, place)
+            order = (rank, decides, usual, odd + beside, -_shared(label, own), -evidence, place)
             found.append(Fit(any(fit[3] for fit in fits), order, label, own, evidence))
     return sorted(found)
+
+
+def _shared(columns: list[str], others: list[str]) -> int:
+    """How many words a column and one of scores are both called by: vit_pred and vit_conf."""
+    return len((parts(columns[0]) & parts(others[0])) - names.PARTS) if len(others) == 1 else 0
 
 
 def _fit(
@@ -117,17 +124,20 @@ def _sets(table: Any, left: list[str], values: Collection[str]) -> list[tuple[in
     found += [(1, own) for own in names.families(table, flat, values, strict=False)]
     found += [(1 if names.known(own) else 2, own) for own in table.arrays(left)]
     found += [(1, own) for own in [*names.regular(table, flat), *names.opposite(table, flat)]]
+    found = [(rank, own) for rank, own in found if not names.averaged(table, own, flat)]
     numeric = [c for c in flat if names.is_number(table[c]) and table[c].nunique() > 2]
     many = [c for c in numeric if table[c].nunique() > 10]
     beside = names.BESIDE - {"no"}
     found += [(2, own) for own in names.runs(table, [c for c in many if not parts(c) & beside])]
     for column in numeric:
         booster = {"margin"} if (table[column] < 0).any() else set()  # whose scores it may be
-        called, odd = parts(column) & CALLED, parts(column) & names.BESIDE - booster
+        called, odd = parts(column) & CALLED, parts(column) & (names.BESIDE | TRUTHS) - booster
+        chance = parts(column) & (names.KINDS["probs"] | {"risk"})
+        odd = odd & TRUTHS if chance else odd  # prob_on_time
         surely = parts(column) & names.SURE or (called and fractional(table[column]))
         if bare(column) in USUAL or (surely and not odd):
             found.append((3, [column]))
-        elif column in many and not odd and (called or fractional(table[column])):
+        elif not odd and (fractional(table[column]) or (called and column in many)):
             found.append((4, [column]))
     return found
 
@@ -142,11 +152,15 @@ def which_label(
         why = f"the labels may be{listed(named)}\n  which differ: say which, --label"
         order = [*(name for name in named if [name] != best), *best]
         return Unclear(why, *((f"{name!r} holds the labels", {"label": [name]}) for name in order))
+    sets = [scores] if scores else None
     found = truth(table, [], scores, options)
     if len(found.get("scores", [])) == 1:
         why += ". Rows may have several labels, or scores of several models: one is audited at a "
         why += "time, here the first"
-    return Unclear(why, lacks_labels=True, **found)
+    label, own = found.get("label"), [found["scores"]] if "scores" in found else sets
+    fits = search(table, [label], own, options) if label and len(label) == 1 else []
+    clear = bool(found) and all(fit.evidence >= CLEARLY for fit in fits[:1])
+    return Unclear(why, lacks_labels=not clear, sure=clear, **found)
 
 
 def truth(
@@ -170,7 +184,7 @@ def _may_be_labels(table: Any, columns: list[str]) -> list[str]:
     limit = max(2, min(MOST_VALUES, len(table) // 4))
     return [
         c for c in table.flat(columns)
-        if not parts(c) & names.BESIDE and not fractional(table[c])
+        if not names.beside(table, c) and not fractional(table[c])
         and 2 <= table[c].nunique() <= limit
     ]  # fmt: skip
 
@@ -276,11 +290,14 @@ def decisions(table: Any, label: list[str], scores: list[str]) -> list[str]:
             continue
         own = words_of(table, [column])
         said = set(own.dropna().unique())
+        if parts(column) & names.JUDGED and names.right_of(column, said):
+            continue  # it says what is right
         called = names.decides(column) and not parts(column) & names.BESIDE
         same = 1 < len(said) <= len(values) + 1 and len(said & values) >= min(2, len(values))
         so_called = (called or parts(column) & {"label", "class"}) and len(said) == len(values) > 1
         if (same and called) or so_called or (len(said) > 1 and _agree(words, own)):
-            found.append((not called, not same, -float((words == own).mean()), place, column))
+            shared, alike = -_shared([column], scores), -float((words == own).mean())
+            found.append((not called, shared, not same, alike, place, column))
     first = min(found, default=(False,))[0]
     return [column for called, *_, column in sorted(found) if called == first]
 

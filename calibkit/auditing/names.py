@@ -58,7 +58,9 @@ PARTS = _set(  # words that stand beside the class in the name of its scores
     logprobs log y class label pct percent output out cats
     """
 )
-CALIBRATED = _set("cal calib calibrated isotonic platt ts scaled")  # beside scores as they are
+CALIBRATED = _set(  # or not, where both stand side by side
+    "cal calib calibrated isotonic iso platt ts scaled raw uncal uncalibrated"
+)
 PARTS |= CALIBRATED
 REVISED = _set("clean cleaned corrected adjudicated revised final")  # beside labels as they were
 DECISIONS = _set(
@@ -142,6 +144,13 @@ def parts(column) -> set[str]:
     """
     name = re.sub("log_?p(rob)?s?(?=_|$|[0-9])", "logprob", bare(column))
     return set(re.split(r"[_\d]+", name)) - {""}
+
+
+def beside(table: Any, column: str) -> bool:
+    """Whether a column is called as what is neither label nor score, such as an id; one of two
+    values may be called so in part: on_time, no_show."""
+    words = parts(column)
+    return bool(words & BESIDE) and (words <= BESIDE or table[column].nunique() != 2)
 
 
 def decides(column) -> bool:
@@ -240,6 +249,7 @@ def is_whole(value: str) -> bool:
 
 
 FEW = 20  # rows, below which a pattern may be chance
+SHOWN = 200  # rows that show whether one column is the mean of others
 
 
 def is_number(column: pd.Series) -> bool:
@@ -434,6 +444,13 @@ def regular(table: Any, columns: list[str]) -> list[list[str]]:
         ):
             sets.append(own)
     return sets
+
+
+def averaged(table: Any, own: list[str], columns: list[str]) -> bool:
+    """Whether the mean of some columns stands beside them, as that of an ensemble's members."""
+    mean = matrix_of({c: table[c].head(SHOWN) for c in own}, own).mean(1)
+    rest = (table[c] for c in columns if c not in own and fractional(table[c]))
+    return any(np.allclose(column.head(SHOWN), mean, atol=1e-3) for column in rest)
 
 
 def opposite(table: Any, columns: list[str]) -> list[list[str]]:

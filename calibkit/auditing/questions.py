@@ -144,7 +144,8 @@ class Question(ValueError):
     def __init__(self, path: Any, why: list[str], table: Any, ways: list[Way], labels: Any = None):
         self.path, self.ways, self.labels = path, ways, labels
         shown = [] if table is None else _shown(table)
-        whole = [f"{one}." if shown or ways else one for one in why]
+        why = [one.replace(f"({table.file!r}", f"({str(path)!r}") if table else one for one in why]
+        whole = [f"{one}." if (shown or ways) and "\n" not in one else one for one in why]
         self.lines = [*whole[:1], *(f"Then: {one}" for one in whole[1:]), *shown]
         super().__init__(self.text())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import shlex
 
 import numpy as np
@@ -152,7 +153,7 @@ def _one(
         return "probs"
     if said not in (None, "probs") and fits[said] and not inside:
         return said
-    text += f", and is called {CALLED[said]}" if said else ""
+    text += f", and is called as {CALLED[said]} are" if said else ""
     if inside:
         text += f": say --kind probs, or --kind {said}"
         if said == "percent":
@@ -166,13 +167,16 @@ def _one(
         ways["logits"] = {"kind": "logits"}
     if high <= 0:
         ways["logarithms of probabilities"] = {"kind": "logprobs"}
-    of_ten = low >= 0 and high <= 10 and whole
-    if fits["percent"] and not (of_ten and answers):  # nobody is 10 % sure of every answer at most
+    said_so = low >= 0 and str(_top(high)) in re.findall(r"\d+", column)  # confidence_1_10
+    of_ten = low >= 0 and high <= 10 and (whole or answers or said_so)
+    if fits["percent"] and not (
+        of_ten and (answers or said_so)
+    ):  # nobody is 10 % sure of every answer at most
         ways["per cent"] = per_cent
     if of_ten:
         ways[f"from 0 to {_top(high)}"] = {"scale": float(_top(high))}
     likely = high <= 20 and not whole and said != "probs" if fits["percent"] else True
-    if likely and "logits" in ways:
+    if likely and not said_so and "logits" in ways:
         ways["logits"] = ways.pop("logits")
     if low >= 0 and not fits["percent"]:  # points
         top = _top(high)

@@ -156,7 +156,7 @@ def load(path: Path, options: Any) -> Table:
     for endings, text in CONVERTED.items():
         if ending in endings:
             head = f"cannot read {path.name}; save it as a CSV file, in Python with these lines:"
-            made = ["import pandas", *text.format(path.name).splitlines()]
+            made = ["import pandas", *text.format(path).splitlines()]
             made += ['table.to_csv("predictions.csv", index=False)']
             raise ValueError("\n  ".join([head, *made]))
     raise ValueError(
@@ -580,8 +580,10 @@ def _entries(column: str, series: pd.Series, frame: pd.DataFrame, missing: str |
             for words, cell in zip(frame[beside], series, strict=True)
         ]
         best = _by_place(rows)
-        wide = pd.DataFrame(best or rows)
-        return {f"{column}_{word}": wide[word] for word in (wide if best else sorted(wide))}
+        # choices of each row's own stay where they are: labels say their places
+        if best is None or all(cell == sorted(cell, reverse=True) for cell in filled):
+            wide = pd.DataFrame(best or rows)
+            return {f"{column}_{word}": wide[word] for word in (wide if best else sorted(wide))}
     if len(lengths) > 1:
         return {column: series.map(str).where(series.notna())}
     empty = [np.nan] * lengths.pop()

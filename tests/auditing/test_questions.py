@@ -155,6 +155,9 @@ FORMS = TOOLS | {
         {"name": {"name": name, "split": "test"}, "count": 2, "sum": 2 * one, "mean": one}
         for name, one in (("exact_match", float(HITS.labels[k])), ("max_prob", float(TOP[k])))]}
         for k in range(N)])), HITS),
+    "choices.jsonl": (jsonl({"choices": [f"{k}", f"{k + 1}", f"{k + 2}"], "probs": P3[k].tolist(),
+                             "answer": int(Y3[k])} for k in range(N)), THREE),
+    "names.npz": (lambda path: np.savez(path, probs=P3, y_true=Y3, class_names=NAMES), THREE),
     "lists.pt": (saved(lambda: {"logits": by_hundred(torch.clone, Z),
                                 "targets": by_hundred(torch.clone, Y3), "epoch": 12,
                                 "files": [[f"{k}.png" for k in range(40)]] * 4}), THREE),
@@ -631,6 +634,13 @@ def test_a_fold_or_a_count_in_a_matrix_is_no_class(matrix, tmp_path):
      one(Q[~LOST_FIFTH], Y[~LOST_FIFTH]), "32 of 160 rows lack"),
     ({"label": np.where(LOST_FIFTH, "unclear", Y.astype(object)), "p": Q},
      one(Q[~LOST_FIFTH], Y[~LOST_FIFTH]), "if unclear stands for no value, say --missing=unclear"),
+    ({"label": WORDS, "gru_pred": NAMES[BEST[::-1]], "vit_pred": NAMES[BEST], "vit_conf": TOP},
+     HITS, "--predicted vit_pred"),
+    ({"fare": Q > 0.5, "on_time": Y, "prob_on_time": Q}, TWO, "--label on_time"),
+    ({"No-show": np.where(Y, "Yes", "No"), "no_show_risk": Q}, TWO, "No-show"),
+    ({"a_model": NAMES[BEST], "by_hand": WORDS, "confidence_1_10": 10 * TOP}, HITS, "--scale 10"),
+    ({**{f"member_{k}": Q ** (k + 1) for k in range(3)}, "mean": (Q + Q**2 + Q**3) / 3, "ill": Y},
+     one((Q + Q**2 + Q**3) / 3, Y), "--scores mean"),
     ({"score": 700 - 200 * Q.round(2), "prob_default": Q, "bad_flag": Y}, TWO, "prob_default"),
     ({"answer": np.where(Y, "true", "false"), "logprob_yes": np.log(Q), "logprob_no": np.log1p(-Q)},
      TWO, "--classes true,false"),
