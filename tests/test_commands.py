@@ -73,7 +73,7 @@ ASKED = {  # words, and some of what is asked for with them
     "reproduce text all --seeds 3 --jobs 2 --root r --vectors v --network n --dataset d":
         {"name": ["text", "all"], "seeds": 3, "jobs": 2, "root": "r", "vectors": "v",
             "network": "n", "dataset": "d", "scale": "laptop", "device": "auto", "target": None},
-    "arbiter": {"scale": "laptop", "device": "cpu", "jobs": None, "target": None},
+    "arbiter --jobs 3": {"scale": "laptop", "device": "cpu", "jobs": 3, "target": None},
     "course": {"scale": "laptop", "only": None, "jobs": 2, "limit": None, "evidence": False},
     "audit-page": {"page": "audit-page", "target": "audit_page.html"},
     "student s --evidence": {"written": "student", "out": "s", "only": (), "evidence": True},

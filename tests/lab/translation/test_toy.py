@@ -56,6 +56,8 @@ def translations(text):
 def test_the_next_word_law_is_that_of_all_translations(text):
     everything = dict(translations(text))
     assert len(everything) == len(list(translations(text)))
+    likely = list(toy.translations(text).values())
+    assert likely == sorted(likely, reverse=True)
     assert sum(everything.values()) == pytest.approx(1, abs=1e-12)
     ended = {(*words, SPECIAL[translation.END]): p for words, p in everything.items()}
     prefixes = {words[:length] for words in ended for length in range(len(words))}
