@@ -52,6 +52,7 @@ def test_chroma_is_halved_and_doubled_by_hand():
     assert means.tolist() == [2, 8, 20, 20]
     # 3/4 of the nearer, 1/4 of the farther, and the border repeated
     assert (digital.doubling_matrix(5, 4) @ means).tolist() == [2, 3.5, 6.5, 11, 17]
+    assert digital.doubling_matrix(4, 4)[3].tolist() == [0, 1, 0, 0]  # what pads is no neighbour
 
 
 @pytest.mark.parametrize(("edge", "mode"), [(0.0, "mirror"), (0.5, "reflect")])

@@ -19,8 +19,12 @@ def drawn(*plots):
 def test_each_plot_is_a_picture_that_its_marks_do_not_leave():
     ticks = {"x_label": "x", "y_label": "y", "x_ticks": [0, 1, 2], "y_ticks": [0, 10]}
     mark = panels.curve(torch.tensor([0, 2]), torch.tensor([-50, 50]), stroke_width=3)
-    pictures = drawn(*(panels.plot("a < b", [mark], **ticks) for _ in range(3)))
+    plots = [panels.plot("a < b", [mark], **ticks) for _ in range(3)]
+    (large,) = panels.frame(plots[:1], title="", readout="", scale=2).panels
+    pictures = drawn(*plots)
     assert len(pictures) == 3
+    width = float(pictures[0].get("width"))
+    assert float(ElementTree.fromstring(large).get("width")) == pytest.approx(2 * width)
     for picture in pictures:
         inner = picture.find(f"{SVG}svg")
         assert inner.find(f"{SVG}polyline").get("stroke-width") == "3"

@@ -241,6 +241,8 @@ def test_the_slice_has_what_the_answer_uses_and_no_more():
     kinds = ["Import", "ImportFrom", "Assign", "Assign", "Assign", "If"]
     assert [type(statement).__name__ for statement in found.body] == kinds
     assert slicing.needed(cells, "g") is None
+    dotted = slicing.needed(["import a.b", "def f():\n    return a.b.c"], "f")
+    assert [type(statement).__name__ for statement in dotted.body] == ["Import", "FunctionDef"]
     cells = [
         "def train(T):\n    return T",
         "nlls = [train(T) for T in range(9)]",
