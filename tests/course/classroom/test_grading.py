@@ -336,7 +336,8 @@ def test_each_student_of_the_roster_has_a_row_and_unknown_ones_are_named(tmp_pat
     write(folder / "stranger.ipynb", IMPORTS, ANSWERS["right"])
     write(folder / "Carl Ü_77_assignsubmission_file_" / "06.ipynb", IMPORTS, ANSWERS["wrong"])
     write(folder / "carl u\u0308" / "b.ipynb", IMPORTS, NLL.solution)
-    path = roster_of(tmp_path, "id;student;note\n1;Anna;a, b, c, d, e, f\n2;Ben;,,,,,\n3; Carl  U\u0308;\n")
+    rows = ["id;student;note", "1;Anna;a, b, c, d, e", "2;Ben;,,,,,,", "3; Carl  U\u0308;"]
+    path = roster_of(tmp_path, "\n".join([*rows, ""]))
     book = grading.grade(folder, roster=path)
     table = book.table().set_index("student")
     assert dict(table.total) == {"Anna": 1, "Ben": 0, "Carl U\u0308": 1, "stranger": 1}
