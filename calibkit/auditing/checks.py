@@ -15,6 +15,7 @@ from calibkit.auditing.names import (
     FEW,
     RANKS,
     SPLITS,
+    TIMES,
     area,
     decides,
     fractional,
@@ -30,19 +31,6 @@ MANY = 30  # of which all are right
 POINTS = 0.05  # by which another order must be better, beside its standard errors
 ABSENT = 0.2  # of the rows are predicted as classes that no label names
 MOST_RUNS = 20  # that stand one below the other
-TIMES = {
-    "month",
-    "date",
-    "day",
-    "week",
-    "year",
-    "quarter",
-    "time",
-    "visit",
-    "eye",
-    "side",
-    "sample",
-}
 LIKELIER = 5.0  # of the log-likelihood
 
 

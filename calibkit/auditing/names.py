@@ -74,6 +74,9 @@ BESIDE = _set(  # of columns that are neither labels nor scores
     seed rank entropy loss year resample number nr no usage count cutoff margin
     """
 )
+TIMES = _set(  # whose rows are samples of their own
+    "month date day week year quarter time visit eye side sample"
+)
 SPLITS = _set("train training valid validation val dev test testing holdout")  # of rows
 SURE = _set("confidence conf certainty sureness rating")  # in a name: a confidence, perhaps
 TOGETHER = _set(  # of columns whose equal values mark rows that belong together
@@ -89,16 +92,7 @@ JUDGED = _set(  # of columns that say, by two words, whether an answer is right
     """
 )
 LETTERS = {"a", "b", "c"}  # of a grader: correct, incorrect, not attempted
-RIGHT = (
-    "correct",
-    "right",
-    "pass",
-    "passed",
-    "accept",
-    "accepted",
-    "✓",
-    "c",
-)  # words of that which are hardly a class
+RIGHT = _listed("correct right pass passed accept accepted ✓ c")  # which are hardly a class
 POSITIVE = ("1", "yes", "true", "positive", "pos", "y", "t", "+1", "+", *RIGHT)
 WRONGLY = ("incorrect", "wrong", "fail", "failed", "reject", "rejected", "✗", "i")
 NEGATIVE = ("0", "no", "false", "negative", "neg", "n", "f", "-1", "-", *WRONGLY)

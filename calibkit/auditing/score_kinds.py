@@ -169,9 +169,8 @@ def _one(
         ways["logarithms of probabilities"] = {"kind": "logprobs"}
     said_so = low >= 0 and str(_top(high)) in re.findall(r"\d+", column)  # confidence_1_10
     of_ten = low >= 0 and high <= 10 and (whole or answers or said_so)
-    if fits["percent"] and not (
-        of_ten and (answers or said_so)
-    ):  # nobody is 10 % sure of every answer at most
+    per_ten = of_ten and (answers or said_so)  # nobody is 10 % sure of every answer at most
+    if fits["percent"] and not per_ten:
         ways["per cent"] = per_cent
     if of_ten:
         ways[f"from 0 to {_top(high)}"] = {"scale": float(_top(high))}
